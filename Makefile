@@ -1,0 +1,35 @@
+# Every target works on a fresh clone: python3 (3.11 or newer) and make are all it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: demo test check format bench docs slow browser interop gpu
+.DEFAULT_GOAL := test
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Gapless needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11.") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## three cranks on the built-in cart-pole, a table and a report page
+	$(BIN)/gapless demo
+
+test: $(READY)  ## the tests that need nothing but this machine
+	$(BIN)/python -m pytest
+
+check: $(READY)  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)  ## a first look at every benchmark
+	for b in identify throughput transfer kill; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
+
+slow: $(READY)
+	$(BIN)/python -m pytest -m slow

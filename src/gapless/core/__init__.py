@@ -1,0 +1,51 @@
+"""The vocabulary: log, belief, block, task, crank, and the types around them."""
+
+from .artifact import Artifact, Store
+from .belief import Belief, Gaussian, Point, Uniform, belief_from_dict, complete, nominal_belief, prior_belief
+from .block import Block, Chain
+from .errors import GaplessError
+from .interface import Channel, Interface
+from .log import Log, on_one_clock
+from .observation import Feature, Observation
+from .parameter import FAMILIES, Parameter
+from .robot import Robot
+from .seeds import generator_for, generator_from, key_for
+from .signals import Params, Signals, stack, unstack
+from .simulator import Holds, Simulator
+from .task import Task, Verdict
+
+__all__ = [
+    "FAMILIES",
+    "Artifact",
+    "Belief",
+    "Block",
+    "Chain",
+    "Channel",
+    "Feature",
+    "GaplessError",
+    "Gaussian",
+    "Holds",
+    "Interface",
+    "Log",
+    "Observation",
+    "Parameter",
+    "Params",
+    "Point",
+    "Robot",
+    "Signals",
+    "Simulator",
+    "Store",
+    "Task",
+    "Uniform",
+    "Verdict",
+    "belief_from_dict",
+    "complete",
+    "generator_for",
+    "generator_from",
+    "key_for",
+    "nominal_belief",
+    "on_one_clock",
+    "prior_belief",
+    "stack",
+    "unstack",
+]

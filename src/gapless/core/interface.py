@@ -1,0 +1,141 @@
+"""The contract of a robot and of its simulator: which channels exist, in which unit, within which limits, how often."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import GaplessError
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One named signal, in SI units."""
+
+    name: str
+    """Thing and quantity, e.g. "pole.angle"."""
+    width: int = 1
+    """Numbers per sample."""
+    unit: str = ""
+    """SI unit, e.g. "rad", "m", "V"; empty for a pure number."""
+    low: float = -math.inf
+    """Smallest value that may be commanded, or measured without stopping the robot."""
+    high: float = math.inf
+    """Largest such value."""
+    rate: float = math.inf
+    """Largest change per second that may be commanded, or measured without stopping the robot."""
+    scale: float = 1.0
+    """SI value = scale · driver's value + offset."""
+    offset: float = 0.0
+    """See scale."""
+
+    def __post_init__(self) -> None:
+        if not self.name or self.width < 1 or not self.low <= self.high or not self.rate > 0 or self.scale == 0:
+            raise GaplessError(
+                f"channel {self.name!r} is not usable: it needs a name, width ≥ 1, low ≤ high, rate > 0 and scale ≠ 0 "
+                f"(found width {self.width}, low {self.low}, high {self.high}, rate {self.rate}, scale {self.scale})."
+            )
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Commands and measurements of one machine, its control period and the order of its joints."""
+
+    robot: str
+    """What kind of machine this is."""
+    period_s: float
+    """Time between two commands."""
+    commands: tuple[Channel, ...]
+    """What can be sent."""
+    measurements: tuple[Channel, ...]
+    """What can be read."""
+    joints: tuple[str, ...] = ()
+    """Joints in the order in which vectors list them."""
+
+    def __post_init__(self) -> None:
+        names = [c.name for c in self.commands + self.measurements]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise GaplessError(
+                f"interface of {self.robot!r} names {', '.join(twice)} twice; give each channel one name."
+            )
+        if not (math.isfinite(self.period_s) and self.period_s > 0):
+            raise GaplessError(f"interface of {self.robot!r} has period {self.period_s} s; it must be positive.")
+
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.commands)
+
+    @property
+    def measurement_names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.measurements)
+
+    @property
+    def command_width(self) -> int:
+        return sum(c.width for c in self.commands)
+
+    @property
+    def measurement_width(self) -> int:
+        return sum(c.width for c in self.measurements)
+
+    def channel(self, name: str) -> Channel:
+        for c in self.commands + self.measurements:
+            if c.name == name:
+                return c
+        known = ", ".join(c.name for c in self.commands + self.measurements)
+        raise GaplessError(f"{self.robot!r} has no channel {name!r} (it has: {known}).")
+
+    def differences(self, other: "Interface") -> list[str]:
+        """What would go wrong if the two were taken for the same machine, one sentence each."""
+        found = []
+        if not math.isclose(self.period_s, other.period_s, rel_tol=1e-6):
+            found.append(f"period {self.period_s} s against {other.period_s} s")
+        if self.joints and other.joints and self.joints != other.joints:
+            found.append(f"joints {', '.join(self.joints)} against {', '.join(other.joints)}")
+        for kind in ("commands", "measurements"):
+            mine, theirs = getattr(self, kind), getattr(other, kind)
+            if [(c.name, c.width) for c in mine] != [(c.name, c.width) for c in theirs]:
+                spelled = [" ".join(f"{c.name}[{c.width}]" for c in side) for side in (mine, theirs)]
+                found.append(f"{kind} {spelled[0]} against {spelled[1]}")
+            found += [
+                f"{a.name} in {a.unit or '1'} against {b.unit or '1'}"
+                for a, b in zip(mine, theirs, strict=False)
+                if a.name == b.name and a.unit != b.unit
+            ]
+        return found
+
+    def require_same(self, other: "Interface", mine: str, theirs: str) -> None:
+        """Raise unless both describe the same channels, units, order and period."""
+        found = self.differences(other)
+        if found:
+            raise GaplessError(
+                f"{mine} and {theirs} do not fit: {'; '.join(found)}. "
+                "Use those made for one machine, or map the channels to each other."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; infinite limits become null."""
+        return _without_infinities(dataclasses.asdict(self))
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> "Interface":
+        try:
+            channels = {k: tuple(_channel(c) for c in plain[k]) for k in ("commands", "measurements")}
+            return cls(str(plain["robot"]), float(plain["period_s"]), joints=tuple(plain.get("joints", ())), **channels)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise GaplessError(
+                f"this is not the description of an interface: {type(error).__name__} {error}."
+            ) from None
+
+
+def _channel(plain: dict[str, Any]) -> Channel:
+    limits = {"low": -math.inf, "high": math.inf, "rate": math.inf}
+    return Channel(**{k: limits[k] if v is None and k in limits else v for k, v in plain.items()})
+
+
+def _without_infinities(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_infinities(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_infinities(v) for v in value]
+    return None if isinstance(value, float) and math.isinf(value) else value

@@ -1,0 +1,40 @@
+"""Reality, the only impure edge: LeRobot's verbs and a clock."""
+
+from abc import ABC, abstractmethod
+
+from .interface import Interface
+from .signals import Signals
+
+
+class Robot(ABC):
+    """A machine that answers commands with measurements. Values are (width,) arrays in SI units."""
+
+    interface: Interface
+
+    @abstractmethod
+    def connect(self) -> None:
+        """Take the machine; raise GaplessError with the next step when it cannot be had."""
+
+    @abstractmethod
+    def disconnect(self) -> None:
+        """Leave the machine at rest and let it go; harmless when called twice."""
+
+    @abstractmethod
+    def reset(self, episode: int) -> None:
+        """Bring the machine to where episodes start. The number tells one episode's noise from another's."""
+
+    @abstractmethod
+    def get_observation(self) -> Signals:
+        """The newest measurements; a driver that knows when one was taken adds "<channel>.time" in seconds."""
+
+    @abstractmethod
+    def send_action(self, command: Signals) -> Signals:
+        """Send a command; returns what was really sent."""
+
+    @abstractmethod
+    def now(self) -> float:
+        """Seconds on the robot's clock: wall time for hardware, virtual for twins."""
+
+    @abstractmethod
+    def wait_until(self, time_s: float) -> None:
+        """Let time pass on that clock."""

@@ -1,0 +1,23 @@
+"""The two dictionaries that everything speaks: signals by channel and parameters by name."""
+
+from collections.abc import Mapping, Sequence
+
+import jax
+import numpy as np
+
+Array = np.ndarray | jax.Array
+Signals = dict[str, Array]
+"""Channel name → values, e.g. "pole.angle" → (world, width) or (time, width)."""
+Params = dict[str, Array]
+"""Parameter name → value in SI units, one number per world."""
+
+
+def stack(signals: Mapping[str, Array], names: Sequence[str]) -> np.ndarray:
+    """The named channels side by side on the last axis, in the order of `names`."""
+    return np.concatenate([np.asarray(signals[name]) for name in names], axis=-1)
+
+
+def unstack(values: np.ndarray, widths: Mapping[str, int]) -> Signals:
+    """The inverse of `stack`: columns cut into channels of the given widths."""
+    cuts = np.cumsum(list(widths.values()))[:-1]
+    return dict(zip(widths, np.split(values, cuts, axis=-1), strict=True))

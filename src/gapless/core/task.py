@@ -1,0 +1,63 @@
+"""What should happen: where it starts, what is worth what, when it is over, and whether it went well."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from .interface import Channel
+from .log import Log
+from .observation import Observation
+from .signals import Signals
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an episode passed, and by how much: the margin is positive when it did, 1 when nothing was off."""
+
+    passed: bool
+    margin: float
+    reason: str
+
+
+class Task(ABC):
+    """All rewards come from what the robot measures, so that a return means the same in simulation and in reality."""
+
+    name: str
+    seconds: float
+    """Length of an episode."""
+    observe: Observation
+    """What the policy sees."""
+    commands: tuple[Channel, ...]
+    """Channels that it commands."""
+    measurements: tuple[Channel, ...]
+    """Channels that it reads."""
+
+    @abstractmethod
+    def start(self, key: PRNGKeyArray, n: int) -> Signals:
+        """n joint states as the robot's episodes begin, `<joint>.position` and `<joint>.velocity`, each (n, width)."""
+
+    def explore(self, key: PRNGKeyArray, n: int) -> Signals:
+        """n joint states to begin training episodes from; wider than `start` where that makes the task learnable."""
+        return self.start(key, n)
+
+    @abstractmethod
+    def reward(self, measurement: Signals, command: Signals) -> Float[Array, " *world"]:
+        """Reward per second, from the measurement that followed the command."""
+
+    @abstractmethod
+    def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
+        """Whether the episode cannot go on; running out of time is not among it."""
+
+    @abstractmethod
+    def judge(self, log: Log) -> Verdict:
+        """Whether the episode did what it should."""
+
+    def score(self, log: Log) -> float:
+        """The return of an episode: rewards of all transitions in it, times the period."""
+        if len(log) < 2:
+            return 0.0
+        after = {name: values[1 : len(log)] for name, values in log.measurements.items()}
+        sent = {name: values[:-1] for name, values in log.commands.items()}
+        return float(np.sum(np.asarray(self.reward(after, sent)))) * log.interface.period_s
