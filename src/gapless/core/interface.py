@@ -100,7 +100,7 @@ class Interface:
             found += [
                 f"{a.name} in {a.unit or '1'} against {b.unit or '1'}"
                 for a, b in zip(mine, theirs, strict=False)
-                if a.name == b.name and a.unit != b.unit
+                if a.name == b.name and a.unit and b.unit and a.unit != b.unit
             ]
         return found
 

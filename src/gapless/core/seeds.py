@@ -17,9 +17,10 @@ def generator_for(seed: int, *words: str | int) -> np.random.Generator:
     return np.random.default_rng(_number(seed, *words))
 
 
-def generator_from(key: PRNGKeyArray) -> np.random.Generator:
+def generator_from(key: PRNGKeyArray | np.ndarray) -> np.random.Generator:
     """A NumPy generator that continues from a JAX key, for simulators stepped from Python."""
-    return np.random.Generator(np.random.SFC64(np.asarray(jax.random.key_data(key)).tolist()))
+    plain = key if isinstance(key, np.ndarray) else np.asarray(jax.random.key_data(key))
+    return np.random.Generator(np.random.SFC64(plain.tolist()))
 
 
 def _number(seed: int, *words: str | int) -> int:

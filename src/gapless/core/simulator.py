@@ -16,7 +16,7 @@ State = Any
 class Simulator(ABC):
     """A machine and its world, stepped once per control period.
 
-    `start` names joint states, `<joint>.position` and `<joint>.velocity`; what it does not name begins at the model's default.
+    `start` names joint states, `<joint>.position` and `<joint>.velocity`; the others begin at the model's default.
     """
 
     interface: Interface
@@ -41,7 +41,7 @@ class Simulator(ABC):
 
     @abstractmethod
     def step(self, state: State, command: Signals, key: PRNGKeyArray) -> tuple[State, Signals, Signals]:
-        """One control period later: the state, what the sensors read and what only a simulator knows. Consumes `state`."""
+        """One control period later: the state, what sensors read, what only a simulator knows. Consumes `state`."""
 
     @abstractmethod
     def snapshot(self, state: State) -> State:

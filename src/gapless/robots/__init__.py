@@ -1,0 +1,8 @@
+"""Reality: drivers, the safety gate, and the built-in twins with hidden physics."""
+
+from .finding import find_robot, load_class
+from .gate import Gate, Limits
+from .record import record
+from .twin import Twin
+
+__all__ = ["Gate", "Limits", "Twin", "find_robot", "load_class", "record"]

@@ -1,0 +1,33 @@
+"""What we think happens: MuJoCo on the CPU, traceable physics, and the drivers that run them."""
+
+from .around import Around
+from .drive import Agent, Loop, Restart
+from .jax_cartpole import JaxCartpole
+from .model import load_model, propose_interface
+from .mujoco_cpu import MujocoSimulator
+from .params_file import read_parameters, write_parameters
+from .proposal import propose_parameters
+from .replay import holds_of, replay
+from .rollout import Episodes, Rollout, logs_of, rollout
+from .traceable import TraceableSimulator
+
+__all__ = [
+    "Agent",
+    "Around",
+    "Episodes",
+    "JaxCartpole",
+    "Loop",
+    "MujocoSimulator",
+    "Restart",
+    "Rollout",
+    "TraceableSimulator",
+    "holds_of",
+    "load_model",
+    "logs_of",
+    "propose_interface",
+    "propose_parameters",
+    "read_parameters",
+    "replay",
+    "rollout",
+    "write_parameters",
+]

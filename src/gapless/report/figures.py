@@ -1,0 +1,185 @@
+"""What the artifacts' figures say, read into types; a figure that is missing or null becomes None or nothing."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Value = float | None
+Values = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter before and after the fit, in its unit."""
+
+    name: str
+    unit: str
+    family: str
+    nominal: Value
+    prior_low: Value
+    prior_high: Value
+    mean: Value
+    low95: Value
+    high95: Value
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One channel of the held-out window: measured, and predicted by the nominal and by the identified model."""
+
+    channel: str
+    unit: str
+    time_s: Values
+    measured: Values
+    before: Values
+    after: Values
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Prediction error per channel and horizon, in units of the signal's deviation."""
+
+    horizons_s: Values
+    before: dict[str, Values]
+    after: dict[str, Values]
+    floor: dict[str, Values]
+    total_before: Value
+    """Median error at half a second above the floor, for the nominal model."""
+    total_after: Value
+    """The same for the belief's mean."""
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Shares of the nominal gap."""
+
+    families: tuple[tuple[str, float], ...]
+    """Each family with the share it removes when fitted alone, the largest first."""
+    together: Value
+    unexplained: Value
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a policy came to its return."""
+
+    steps: Values
+    returns: Values
+    final: Value
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The interval stated before the robot moved."""
+
+    low: Value
+    mean: Value
+    high: Value
+    share: Value
+    returns: Values
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What then happened on the robot."""
+
+    mean: Value
+    returns: Values
+    inside: bool | None
+    passed: int | None
+    of: int | None
+
+
+def read_estimates(figures: Mapping[str, Any]) -> tuple[Estimate, ...]:
+    return tuple(_estimate(item) for item in records(figures.get("parameters")))
+
+
+def read_gap(figures: Mapping[str, Any]) -> Gap:
+    summary = mapping(figures.get("summary"))
+    errors = {when: _by_channel(figures.get(when)) for when in ("before", "after", "floor")}
+    total_before, total_after = real(summary.get("before")), real(summary.get("after"))
+    curves = tuple(_curve(item) for item in records(figures.get("curves")))
+    return Gap(
+        reals(figures.get("horizons_s")), **errors, total_before=total_before, total_after=total_after, curves=curves
+    )
+
+
+def read_attribution(figures: Mapping[str, Any]) -> Attribution:
+    pairs = [(words(f.get("family")), real(f.get("explained"))) for f in records(figures.get("families"))]
+    known = sorted(((name, share) for name, share in pairs if share is not None), key=lambda pair: -pair[1])
+    return Attribution(tuple(known), real(figures.get("together")), real(figures.get("unexplained")))
+
+
+def read_training(figures: Mapping[str, Any]) -> Training:
+    points = [reals(p) for p in listed(figures.get("curve"))]
+    known = [p for p in points if len(p) == 2 and p[0] is not None]
+    return Training(tuple(p[0] for p in known), tuple(p[1] for p in known), real(figures.get("return")))
+
+
+def read_forecast(figures: Mapping[str, Any]) -> Forecast:
+    ends = (real(figures.get(name)) for name in ("low", "mean", "high", "share"))
+    return Forecast(*ends, returns=reals(figures.get("returns")))
+
+
+def read_outcome(figures: Mapping[str, Any]) -> Outcome:
+    inside = figures.get("inside")
+    return Outcome(
+        mean=real(figures.get("return")),
+        returns=reals(figures.get("returns")),
+        inside=inside if isinstance(inside, bool) else None,
+        passed=whole(figures.get("passed")),
+        of=whole(figures.get("of")),
+    )
+
+
+def real(value: Any) -> Value:
+    """The value if it is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def whole(value: Any) -> int | None:
+    known = real(value)
+    return None if known is None else round(known)
+
+
+def reals(value: Any) -> Values:
+    return tuple(real(v) for v in listed(value))
+
+
+def words(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def records(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in listed(value) if isinstance(item, Mapping)]
+
+
+def _estimate(item: Mapping[str, Any]) -> Estimate:
+    measures = ("nominal", "prior_low", "prior_high", "mean", "low95", "high95")
+    return Estimate(
+        words(item.get("name")),
+        words(item.get("unit")),
+        words(item.get("family")),
+        **{name: real(item.get(name)) for name in measures},
+    )
+
+
+def _curve(item: Mapping[str, Any]) -> Curve:
+    values = {name: reals(item.get(name)) for name in ("time_s", "measured", "before", "after")}
+    return Curve(words(item.get("channel")), words(item.get("unit")), **values)
+
+
+def _by_channel(value: Any) -> dict[str, Values]:
+    return {str(channel): reals(errors) for channel, errors in mapping(value).items()}

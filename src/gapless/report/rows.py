@@ -1,0 +1,209 @@
+"""Charts of one row a thing: parameters, causes and forecasts, with the name at the left or, on a phone, above."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .charts import crank_tip
+from .figures import Attribution, Estimate, Value
+from .markup import Markup, join, tag
+from .scale import Scale, span, thin
+from .story import Crank
+from .svg import block, dot, picture, segment, text
+from .wording import decimals_for, fixed, interval, number, percent, with_unit
+
+CHARACTER = 7.2
+"""Pixels that a letter of the charts' text takes at most, on average."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a chart lie; below 500 pixels the names stand above their rows."""
+
+    width: float
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    top: float = 40
+    bottom: float = 46
+
+    @property
+    def stacked(self) -> bool:
+        return self.width < 500
+
+    @property
+    def left(self) -> float:
+        return 0 if self.stacked else min(18 + CHARACTER * max(map(len, self.names)), 0.3 * self.width)
+
+    @property
+    def right(self) -> float:
+        return 0 if self.stacked else min(18 + CHARACTER * max(map(len, self.notes)), 0.3 * self.width)
+
+    @property
+    def pitch(self) -> float:
+        return 48 if self.stacked else 34
+
+    @property
+    def height(self) -> float:
+        return self.top + self.pitch * len(self.names) + self.bottom
+
+    @property
+    def floor(self) -> float:
+        """Where the axis lies."""
+        return self.height - self.bottom
+
+    def scale(self, low: float, high: float, inset: float = 14) -> Scale:
+        """Across the rows; on a phone with room at the ends for half a mark."""
+        inset = inset if self.stacked else 0
+        return Scale(low, high, self.left + inset, self.width - self.right - inset)
+
+    def middle(self, row: int) -> float:
+        """The height at which a row's marks are centred."""
+        return self.top + self.pitch * row + (32 if self.stacked else self.pitch / 2)
+
+    def key(self, *entries: tuple[Markup, str]) -> Markup:
+        """Above the rows, what each mark means; a mark is drawn around (0, 0) and takes 24 pixels."""
+        parts, x = [], self.left if not self.stacked else 0.0
+        for mark, words in entries:
+            parts.append(tag("g", mark, transform=f"translate({x + 10:.1f} 10)"))
+            parts.append(text(x + 24, 14, words, "tick"))
+            x += 38 + CHARACTER * len(words)
+        return join(*parts)
+
+    def captions(self) -> Markup:
+        """Name and note of every row."""
+        parts = []
+        for i, (name, note) in enumerate(zip(self.names, self.notes, strict=True)):
+            y = self.middle(i) + (-15 if self.stacked else 4)
+            parts.append(text(0, y, self._cut(name), "label ink"))
+            if self.noted:
+                parts.append(text(self.width, y, note, "label quiet number", "end"))
+        return join(*parts)
+
+    @property
+    def noted(self) -> bool:
+        """Whether notes fit beside the names; on a phone a long name comes first, and the table has the note."""
+        longest = max(len(name) + len(note) for name, note in zip(self.names, self.notes, strict=True))
+        return not self.stacked or CHARACTER * longest <= self.width
+
+    def _cut(self, name: str) -> str:
+        """The name, without its middle where there is no room for it."""
+        room = int((self.width if self.stacked else self.left - 12) / CHARACTER)
+        half = max(room - 1, 8) // 2
+        return name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
+
+    def axis(self, scale: Scale, ticks: Sequence[tuple[float, str]], title: str) -> Markup:
+        parts = [segment(scale.start, self.floor, scale.end, self.floor, "axis")]
+        for value, words in ticks:
+            x = scale(value)
+            anchor = "start" if x < 20 else "end" if x > self.width - 20 else "middle"
+            parts += [segment(x, self.top, x, self.floor, "grid"), text(x, self.floor + 18, words, "tick", anchor)]
+        return join(*parts, text((scale.start + scale.end) / 2, self.floor + 36, title, "title", "middle"))
+
+
+def parameters_chart(estimates: Sequence[Estimate], width: float) -> Markup:
+    """Every parameter on its own prior range: nominal as a diamond, belief as a dot with its 95 % interval."""
+    rows = Rows(width, tuple(e.name for e in estimates), tuple(estimate_text(e) for e in estimates))
+    across = rows.scale(0.0, 1.0)
+    grid = rows.axis(across, [(0.0, "lowest"), (0.5, "middle"), (1.0, "highest")], "place in the prior range")
+    key = rows.key(
+        (segment(-8, 0, 8, 0, "track"), "prior range"),
+        (_diamond(0, 0), "nominal"),
+        (join(_whisker(-8, 8, 0), dot(0, 0, "after", 4)), "belief, 95 %"),
+    )
+    marks = [_estimate(across, rows.middle(i), e) for i, e in enumerate(estimates)]
+    return picture(width, rows.height, "Parameters before and after the fit", key, grid, rows.captions(), *marks)
+
+
+def causes_chart(attribution: Attribution, width: float) -> Markup:
+    """Bars by family, then all of them together and what is left."""
+    bars = [(name, share, "after") for name, share in attribution.families]
+    totals = (("all together", attribution.together, "total"), ("unexplained", attribution.unexplained, "rest"))
+    bars += [(name, share, class_) for name, share, class_ in totals if share is not None]
+    rows = Rows(width, tuple(name for name, _, _ in bars), tuple(percent(share) for _, share, _ in bars), 6)
+    across = rows.scale(0.0, max(1.0, *(share for _, share, _ in bars)), inset=0)
+    ticks = [(i / 4, percent(i / 4)) for i in range(5)]
+    grid = rows.axis(across, ticks, "share of the nominal model’s gap")
+    marks = [_bar(across, rows.middle(i), share, class_) for i, (_, share, class_) in enumerate(bars)]
+    return picture(width, rows.height, "Causes of the gap", grid, rows.captions(), *marks)
+
+
+def forecasts_chart(cranks: Sequence[Crank], width: float) -> Markup:
+    """For every crank the interval stated beforehand, and a dot for what came."""
+    rows = Rows(width, tuple(c.name for c in cranks), tuple(_judgement(c) for c in cranks))
+    across = rows.scale(*span([v for c in cranks for v in _returns(c)], 0.05))
+    grid = rows.axis(across, across.ticks(64), "return of an episode")
+    key = rows.key(
+        (join(block((-9, -7, 18, 14), "bar promise"), segment(0, -7, 0, 7, "middle")), "forecast"),
+        (dot(0, 0, "after"), "inside"),
+        (dot(0, 0, "before"), "outside"),
+    )
+    marks = [_forecast(across, rows.middle(i), c) for i, c in enumerate(cranks)]
+    return picture(width, rows.height, "Forecast and outcome by crank", key, grid, rows.captions(), *marks)
+
+
+def estimate_text(e: Estimate) -> str:
+    """Mean and half the interval, e.g. 0.127 ± 0.003 kg."""
+    if e.mean is None or e.low95 is None or e.high95 is None:
+        return with_unit(number(e.mean), e.unit)
+    half = (e.high95 - e.low95) / 2
+    decimals = decimals_for(half)
+    return with_unit(f"{fixed(e.mean, decimals)} ± {fixed(half, decimals)}", e.unit)
+
+
+def _place(e: Estimate, value: Value) -> float | None:
+    """Where a value lies in the prior range, from 0 to 1; what lies outside is drawn just outside."""
+    if value is None or e.prior_low is None or e.prior_high is None or e.prior_high <= e.prior_low:
+        return None
+    return min(max((value - e.prior_low) / (e.prior_high - e.prior_low), -0.02), 1.02)
+
+
+def _estimate(across: Scale, y: float, e: Estimate) -> Markup:
+    low, mean, high, nominal = (_place(e, v) for v in (e.low95, e.mean, e.high95, e.nominal))
+    tip = f"{e.name}\nnominal {with_unit(number(e.nominal), e.unit)}\n95 % {interval(e.low95, e.high95)}"
+    marks = [segment(across.start, y, across.end, y, "track")]
+    if nominal is not None:
+        x = across(nominal)
+        marks.append(_diamond(x, y, tip))
+    if low is not None and high is not None:
+        marks.append(_whisker(across(low), across(high), y))
+    if mean is not None:
+        marks.append(dot(across(mean), y, "after plain", 4, tip))
+    return join(*marks)
+
+
+def _diamond(x: float, y: float, tip: str | None = None) -> Markup:
+    return tag("path", d=f"M{x - 6:.1f} {y:.1f}l6 -6 6 6 -6 6z", class_="diamond", data_tip=tip)
+
+
+def _whisker(x1: float, x2: float, y: float) -> Markup:
+    """A line with a cap at each end; the caps show beside the dot however short the line is."""
+    caps = [segment(x, y - 7, x, y + 7, "whisker") for x in (x1, x2)]
+    return join(segment(x1, y, x2, y, "whisker"), *caps)
+
+
+def _bar(across: Scale, y: float, share: float, class_: str) -> Markup:
+    return block((across.start, y - 8, across(max(share, 0.0)) - across.start, 16), f"bar {class_}", percent(share))
+
+
+def _judgement(crank: Crank) -> str:
+    if crank.hit is None:
+        return "not deployed yet" if crank.outcome is None else "no forecast"
+    got = number(crank.outcome.mean) if crank.outcome else ""
+    return f"{got} {'inside' if crank.hit else 'outside'}"
+
+
+def _returns(crank: Crank) -> list[Value]:
+    f, o = crank.forecast, crank.outcome
+    return [*((f.low, f.mean, f.high, *f.returns) if f else ()), *((o.mean, *o.returns) if o else ())]
+
+
+def _forecast(across: Scale, y: float, crank: Crank) -> Markup:
+    f, o, tip, marks = crank.forecast, crank.outcome, crank_tip(crank), []
+    if f and f.low is not None and f.high is not None:
+        marks.append(block((across(f.low), y - 7, max(across(f.high) - across(f.low), 3), 14), "bar promise", tip))
+        rolled = [f.returns[i] for i in thin(len(f.returns), 60)]
+        marks += [segment(across(v), y - 4, across(v), y + 4, "rug") for v in rolled if v is not None]
+    if f and f.mean is not None:
+        marks.append(segment(across(f.mean), y - 7, across(f.mean), y + 7, "middle"))
+    if o and o.mean is not None:
+        marks.append(dot(across(o.mean), y, "before" if crank.hit is False else "after", 5.5, tip))
+    return join(*marks)

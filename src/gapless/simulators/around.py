@@ -1,0 +1,63 @@
+"""What acts around the physics of a simulator that is stepped from Python: actuator, residual force and sensor blocks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from gapless.core import Block, Params, Signals
+
+
+@dataclass(frozen=True)
+class Around:
+    """Learned or written parts between command and physics, beside the physics, and between physics and measurement."""
+
+    actuator: Block | None = None
+    """Maps the delayed command and the joint states to the command that the physics receives."""
+    residual: Block | None = None
+    """Maps command and joint states to "<joint>.force", generalised forces added to the physics."""
+    sensor: Block | None = None
+    """Maps the true measurement to what is read."""
+    physics_rate: bool = False
+    """Whether actuator and residual run at every substep (a Python call each) or once per control period."""
+
+    @property
+    def before_physics(self) -> bool:
+        return self.actuator is not None or self.residual is not None
+
+
+class BlockWorlds:
+    """A block in n worlds: jitted, mapped, with NumPy arrays in and out."""
+
+    def __init__(self, block: Block, worlds: int) -> None:
+        self.worlds = worlds
+        arrays, static = eqx.partition(block, eqx.is_array)
+        self._arrays = arrays
+
+        def step(arrays: Any, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> Any:
+            whole = eqx.combine(arrays, static)
+            keys = jax.random.split(key, worlds)
+            return jax.vmap(whole.step, (0, 0, 0, None, 0))(params, memory, inputs, dt_s, keys)
+
+        def init(arrays: Any, key: PRNGKeyArray) -> Any:
+            return jax.vmap(eqx.combine(arrays, static).init)(jax.random.split(key, worlds))
+
+        self._step, self._init = jax.jit(step), jax.jit(init)
+
+    def init(self, key: PRNGKeyArray) -> Any:
+        return self._init(self._arrays, key)
+
+    def reset(self, memory: Any, where: np.ndarray, key: PRNGKeyArray) -> Any:
+        """Fresh memory in the masked worlds."""
+        fresh = self.init(key)
+        return jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, memory)
+
+    def step(
+        self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray
+    ) -> tuple[Any, dict[str, np.ndarray]]:
+        memory, outputs = self._step(self._arrays, params, memory, inputs, dt_s, key)
+        return memory, {k: np.asarray(v) for k, v in outputs.items()}

@@ -1,0 +1,142 @@
+"""How a parameter named by meaning reaches the fields of a MuJoCo model, one value per world."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from jaxtyping import Float, Int
+from mujoco import mjtObj
+from mujoco.batch import Batch
+
+from gapless.core import GaplessError
+
+Write = Callable[[Batch, Int[np.ndarray, " some"], Float[np.ndarray, " some"]], None]
+OUTSIDE = ("command.latency", "measurement.latency")
+"""Parameters that act around the physics, not in it."""
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Where one parameter of the physics is written."""
+
+    nominal: float
+    """The model file's own value."""
+    write: Write
+    """Puts values into the given worlds of a batch."""
+    constants: bool = False
+    """Whether MuJoCo must derive its constants anew afterwards."""
+
+
+def bind(model: mujoco.MjModel, name: str) -> Binding:
+    """The binding of `<object>.<quantity>`, e.g. "pole.mass", "slider.friction", "motor.gain"."""
+    thing, _, quantity = name.rpartition(".")
+    if quantity not in QUANTITIES:
+        raise GaplessError(f"parameter {name!r} names no known quantity; known are {', '.join(sorted(QUANTITIES))}.")
+    for kind, make in QUANTITIES[quantity]:
+        index = _index(model, kind, thing)
+        if index >= 0:
+            return make(model, index)
+    kinds = " or ".join(k.name.removeprefix("mjOBJ_").lower() for k, _ in QUANTITIES[quantity])
+    raise GaplessError(f"parameter {name!r}: the model has no {kinds} called {thing!r}. Correct the name in params.toml.")
+
+
+def _index(model: mujoco.MjModel, kind: mjtObj, name: str) -> int:
+    found = mujoco.mj_name2id(model, kind, name)
+    prefix = kind.name.removeprefix("mjOBJ_").lower()
+    number = name.removeprefix(prefix)
+    if found < 0 and name.startswith(prefix) and number.isdigit():  # unnamed objects are called kind and number
+        return int(number) if mujoco.mj_id2name(model, kind, int(number)) in (None, "") else -1
+    return found
+
+
+def _mass(model: mujoco.MjModel, body: int) -> Binding:
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        shape = batch.expand("body_inertia")[worlds, body] / batch.expand("body_mass")[worlds, body, None]
+        batch.expand("body_mass")[worlds, body] = values
+        batch.expand("body_inertia")[worlds, body] = shape * values[:, None]
+
+    return Binding(float(model.body_mass[body]), write, constants=True)
+
+
+def _inertia(model: mujoco.MjModel, body: int) -> Binding:
+    per_mass = model.body_inertia[body] / model.body_mass[body]
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        mass = batch.expand("body_mass")[worlds, body, None]
+        batch.expand("body_inertia")[worlds, body] = per_mass * mass * values[:, None]
+
+    return Binding(1.0, write, constants=True)
+
+
+def _com(model: mujoco.MjModel, body: int) -> Binding:
+    offset = model.body_ipos[body].copy()
+    distance = float(np.linalg.norm(offset))
+    if distance == 0:
+        raise GaplessError("a body whose centre of mass lies in its origin has no direction to move it along.")
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("body_ipos")[worlds, body] = offset / distance * values[:, None]
+
+    return Binding(distance, write, constants=True)
+
+
+def _dof(field: str, constants: bool = False) -> Callable[[mujoco.MjModel, int], Binding]:
+    def make(model: mujoco.MjModel, joint: int) -> Binding:
+        first = int(model.jnt_dofadr[joint])
+        count = {mujoco.mjtJoint.mjJNT_FREE: 6, mujoco.mjtJoint.mjJNT_BALL: 3}.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)
+
+        def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+            batch.expand(field)[worlds, first : first + count] = values[:, None]
+
+        return Binding(float(getattr(model, field)[first]), write, constants)
+
+    return make
+
+
+def _stiffness(model: mujoco.MjModel, joint: int) -> Binding:
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("jnt_stiffness")[worlds, joint] = values
+
+    return Binding(float(model.jnt_stiffness[joint]), write)
+
+
+def _gain(model: mujoco.MjModel, actuator: int) -> Binding:
+    gain, spring = float(model.actuator_gainprm[actuator, 0]), float(model.actuator_biasprm[actuator, 1])
+    is_servo = spring != 0 and np.isclose(spring, -gain)
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("actuator_gainprm")[worlds, actuator, 0] = values
+        if is_servo:  # a position servo pulls back with the same stiffness
+            batch.expand("actuator_biasprm")[worlds, actuator, 1] = -values
+
+    return Binding(gain, write)
+
+
+def _servo_damping(model: mujoco.MjModel, actuator: int) -> Binding:
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("actuator_biasprm")[worlds, actuator, 2] = -values
+
+    return Binding(-float(model.actuator_biasprm[actuator, 2]), write)
+
+
+def _sliding(model: mujoco.MjModel, geom: int) -> Binding:
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("geom_friction")[worlds, geom, 0] = values
+
+    return Binding(float(model.geom_friction[geom, 0]), write)
+
+
+Make = Callable[[mujoco.MjModel, int], Binding]
+QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
+    "mass": [(mjtObj.mjOBJ_BODY, _mass)],
+    "inertia": [(mjtObj.mjOBJ_BODY, _inertia)],
+    "com": [(mjtObj.mjOBJ_BODY, _com)],
+    "damping": [(mjtObj.mjOBJ_JOINT, _dof("dof_damping")), (mjtObj.mjOBJ_ACTUATOR, _servo_damping)],
+    "friction": [(mjtObj.mjOBJ_JOINT, _dof("dof_frictionloss"))],
+    "armature": [(mjtObj.mjOBJ_JOINT, _dof("dof_armature", constants=True))],
+    "stiffness": [(mjtObj.mjOBJ_JOINT, _stiffness)],
+    "gain": [(mjtObj.mjOBJ_ACTUATOR, _gain)],
+    "sliding": [(mjtObj.mjOBJ_GEOM, _sliding)],
+}
+"""Quantity → the kinds of object that have it, in the order in which a name is looked up."""

@@ -1,0 +1,294 @@
+"""Physics on the CPU: n worlds of one MuJoCo model through mujoco.batch, with parameters and latency per world."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import mujoco
+import numpy as np
+from jaxtyping import Float, PRNGKeyArray
+from mujoco.batch import Batch
+
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, generator_from
+
+from .around import Around, BlockWorlds
+from .binding import OUTSIDE, Binding, bind
+from .latency import commands_remembered, hold_weights
+from .model import object_name
+from .sensors import Sensors
+
+THREADS = 0
+"""Threads of a batch; 0 takes every core."""
+
+
+@dataclass
+class MujocoState:
+    """A live batch and what surrounds it. Stepping changes it in place."""
+
+    batch: Batch
+    params: dict[str, np.ndarray]
+    past: Float[np.ndarray, "world past command"]
+    """Commands still under way, newest first."""
+    weights: Float[np.ndarray, "world substep past"]
+    trail: Float[np.ndarray, "world substep column"]
+    """Sensor values of the last substeps, for measurements that arrive late."""
+    memories: dict[str, Any] = field(default_factory=dict)
+    """Memories of the blocks around the physics."""
+
+
+class MujocoSimulator(Simulator):
+    """A MuJoCo model behind the interface of a robot."""
+
+    traceable = False
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        interface: Interface,
+        parameters: tuple[Parameter, ...],
+        worlds: int = 1,
+        around: Around | None = None,
+    ) -> None:
+        self.model, self.interface, self.parameters, self.worlds = model, interface, parameters, worlds
+        self.around = around or Around()
+        self.substeps = round(interface.period_s / model.opt.timestep)
+        if abs(self.substeps * model.opt.timestep - interface.period_s) > 1e-9 or self.substeps < 1:
+            raise GaplessError(
+                f"the control period {interface.period_s} s is not a multiple of the model's time step "
+                f"{model.opt.timestep} s. Change one of them."
+            )
+        self._sensors = Sensors(model, interface)
+        self._noise = [(i, p.name) for i, p in self._noise_columns()]
+        self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name)}
+        self._actuators = [_actuator(model, c.name) for c in interface.commands]
+        self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
+        self._longest = {name: max((p.high for p in parameters if p.name == name), default=0.0) for name in OUTSIDE}
+        self._remembered = commands_remembered(self._longest["command.latency"], interface.period_s)
+        self._blocks = {
+            name: BlockWorlds(block, worlds)
+            for name in ("actuator", "residual", "sensor")
+            if (block := getattr(self.around, name)) is not None
+        }
+
+    def with_worlds(self, worlds: int) -> Self:
+        return type(self)(self.model, self.interface, self.parameters, worlds, self.around)
+
+    def init(self) -> MujocoState:
+        batch = Batch(self.model, self.worlds, THREADS)
+        params = {p.name: np.full(self.worlds, p.nominal) for p in self.parameters}
+        late = round(self._longest["measurement.latency"] / self.model.opt.timestep) + 1
+        state = MujocoState(
+            batch,
+            params,
+            np.zeros((self.worlds, self._remembered, self.interface.command_width)),
+            np.zeros((self.worlds, self.substeps, self._remembered)),
+            np.zeros((self.worlds, max(late, 1) + self.substeps, len(self._sensors.columns))),
+        )
+        self._write_params(state, np.arange(self.worlds), params)
+        return state
+
+    def reset(
+        self, state: MujocoState, where: Any, params: Params, start: Signals, key: PRNGKeyArray
+    ) -> tuple[MujocoState, Signals, Signals]:
+        mask = np.asarray(where)
+        worlds = np.flatnonzero(mask)
+        if worlds.size:
+            unknown = set(params) - set(state.params)
+            if unknown:
+                raise GaplessError(f"the simulator has no parameter {sorted(unknown)[0]!r}. Add it to params.toml.")
+            chosen = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds)[worlds] for k, v in params.items()}
+            self._write_params(state, worlds, chosen)
+            self._write_start(state.batch, worlds, start)
+            state.past[worlds] = 0
+            state.trail[worlds] = self._sensors.now(state.batch)[worlds, None]
+            for name, block in self._blocks.items():
+                fresh = block.init(key) if name not in state.memories else block.reset(state.memories[name], mask, key)
+                state.memories[name] = fresh
+        return state, *self._read(state, key)
+
+    def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
+        state.past[:, 1:] = state.past[:, :-1]
+        column = 0
+        for c in self.interface.commands:
+            values = np.asarray(command[c.name])
+            np.clip(values, c.low, c.high, out=state.past[:, 0, column : column + c.width])
+            column += c.width
+        control = np.einsum("nsk,nkc->nsc", state.weights, state.past)
+        before = state.trail[:, -1]
+        if self.around.before_physics:
+            recorded = self._advance_with_blocks(state, control, key)
+        else:
+            recorded = state.batch.rollout(self.substeps, self._ctrl(control), record=self._sensors.record)
+        after = before if self._sensors.direct else self._sensors.now(state.batch)
+        new = self._sensors.trail(before, recorded, after)[:, 1:]
+        if self._longest["measurement.latency"] > 0:
+            state.trail[:, : -self.substeps] = state.trail[:, self.substeps :]
+            state.trail[:, -self.substeps :] = new
+        else:
+            state.trail[:, -1] = new[:, -1]
+        return state, *self._read(state, key)
+
+    def snapshot(self, state: MujocoState) -> MujocoState:
+        rows = state.batch.state.copy()
+        params = {k: v.copy() for k, v in state.params.items()}
+        copied = replace(state, past=state.past.copy(), weights=state.weights.copy(), trail=state.trail.copy())
+        copied.params, copied.memories = params, dict(state.memories)
+        copied.__dict__["rows"] = rows
+        return copied
+
+    def restore(self, snapshot: MujocoState) -> MujocoState:
+        rows = snapshot.__dict__["rows"]
+        state = self.snapshot(snapshot)
+        del state.__dict__["rows"]
+        self._write_params(state, np.arange(self.worlds), snapshot.params)
+        state.batch.state[:] = rows
+        return state
+
+    def play(
+        self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]
+    ) -> Signals:
+        worlds, step_s = len(times), self.model.opt.timestep
+        simulator = self if worlds == self.worlds else self.with_worlds(worlds)
+        return simulator._play(params, start, holds, times, max(1, int(np.ceil(times.max() / step_s - 1e-9))))
+
+    def _play(self, params: Params, start: Signals, holds: Holds, times: np.ndarray, steps: int) -> Signals:
+        state, everyone = self.init(), np.arange(self.worlds)
+        wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
+        self._write_params(state, everyone, wanted)
+        self._write_start(state.batch, everyone, start)
+        step_s = self.model.opt.timestep
+        control = holds.averages(self._latency(state, "command.latency"), steps, step_s)
+        before = self._sensors.now(state.batch)
+        recorded = state.batch.rollout(steps, self._ctrl(control), record=self._sensors.record)
+        after = before if self._sensors.direct else self._sensors.now(state.batch)
+        trail = self._sensors.trail(before, recorded, after)
+        late = times - self._latency(state, "measurement.latency")[:, None]
+        return self._sensors.named(_between(trail, late / step_s))
+
+    def _advance_with_blocks(self, state: MujocoState, control: np.ndarray, key: PRNGKeyArray) -> dict:
+        """Substeps with the actuator and residual blocks, at physics rate or once per period."""
+        pieces, whole = [], not self.around.physics_rate
+        for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(self.substeps)]:
+            part, dt_s = control[:, k], self.interface.period_s if whole else float(self.model.opt.timestep)
+            inputs = self._named_commands(part.mean(axis=1)) | self._joint_states(state.batch)
+            if "actuator" in self._blocks:
+                out = self._step_block(state, "actuator", inputs, dt_s, key)
+                held = np.concatenate([out[c.name] for c in self.interface.commands], axis=1)
+                part = np.repeat(held[:, None], part.shape[1], axis=1)
+                inputs |= out
+            if "residual" in self._blocks:
+                self._write_forces(state.batch, self._step_block(state, "residual", inputs, dt_s, key))
+            pieces.append(state.batch.rollout(part.shape[1], self._ctrl(part), record=self._sensors.record))
+        return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
+
+    def _step_block(self, state: MujocoState, name: str, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> dict:
+        memory, out = self._blocks[name].step(state.params, state.memories[name], inputs, dt_s, key)
+        state.memories[name] = memory
+        return out
+
+    def _read(self, state: MujocoState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
+        """What the sensors read now, late and noisy as they are, and what only a simulator knows."""
+        values = state.trail[:, -1].copy()
+        if self._longest["measurement.latency"] > 0:
+            at = state.trail.shape[1] - 1 - self._latency(state, "measurement.latency") / self.model.opt.timestep
+            values = _between(state.trail, at[:, None])[:, 0]
+        if self._noise:
+            draws = generator_from(key).standard_normal((self.worlds, len(self._noise)))
+            for k, (column, name) in enumerate(self._noise):
+                values[:, column] += draws[:, k] * state.params[name]
+        measurement = self._sensors.named(values)
+        if "sensor" in self._blocks:
+            measurement |= self._step_block(state, "sensor", measurement, self.interface.period_s, key)
+        return measurement, self._joint_states(state.batch)
+
+    def _joint_states(self, batch: Batch) -> Signals:
+        qpos, qvel = batch.bind("qpos"), batch.bind("qvel")
+        found = {}
+        for name, j in self._joints.items():
+            p, v = int(self.model.jnt_qposadr[j]), int(self.model.jnt_dofadr[j])
+            found[f"{name}.position"] = qpos[:, p : p + _positions(self.model, j)].copy()
+            found[f"{name}.velocity"] = qvel[:, v : v + _velocities(self.model, j)].copy()
+        return found
+
+    def _write_params(self, state: MujocoState, worlds: np.ndarray, params: dict[str, np.ndarray]) -> None:
+        constants = False
+        for name, values in params.items():
+            state.params[name][worlds] = values
+            binding: Binding | None = self._bindings.get(name)
+            if binding is not None:
+                binding.write(state.batch, worlds, values)
+                constants |= binding.constants
+        if constants:
+            state.batch.set_const(worlds)
+        latency = self._latency(state, "command.latency")[worlds]
+        state.weights[worlds] = hold_weights(latency, self.interface.period_s, self.substeps, self._remembered)
+
+    def _write_start(self, batch: Batch, worlds: np.ndarray, start: Signals) -> None:
+        batch.reset(worlds, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        for name, values in start.items():
+            thing, _, quantity = name.rpartition(".")
+            if thing not in self._joints or quantity not in ("position", "velocity"):
+                raise GaplessError(f"a start names {name!r}; the model's joints are {', '.join(self._joints)}.")
+            j = self._joints[thing]
+            rows = np.broadcast_to(np.asarray(values), (self.worlds, np.shape(values)[-1]))[worlds]
+            if quantity == "position":
+                first, field_name = int(self.model.jnt_qposadr[j]), "qpos"
+            else:
+                first, field_name = int(self.model.jnt_dofadr[j]), "qvel"
+            batch.bind(field_name)[worlds, first : first + rows.shape[1]] = rows
+
+    def _write_forces(self, batch: Batch, forces: Signals) -> None:
+        applied = batch.bind("qfrc_applied")
+        for name, values in forces.items():
+            j = self._joints.get(name.removesuffix(".force"), -1)
+            if j >= 0 and name.endswith(".force"):
+                first = int(self.model.jnt_dofadr[j])
+                applied[:, first : first + values.shape[1]] = values
+
+    def _ctrl(self, control: np.ndarray) -> np.ndarray:
+        if self._actuators == list(range(self.model.nu)):
+            return np.ascontiguousarray(control)
+        full = np.zeros((*control.shape[:2], self.model.nu))
+        full[..., self._actuators] = control
+        return full
+
+    def _named_commands(self, values: np.ndarray) -> Signals:
+        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1]
+        return dict(zip(self.interface.command_names, np.split(values, cuts, axis=1), strict=True))
+
+    def _latency(self, state: MujocoState, name: str) -> np.ndarray:
+        return state.params[name] if name in state.params else np.zeros(self.worlds)
+
+    def _in_physics(self, name: str) -> bool:
+        return name not in OUTSIDE and not name.endswith(".noise")
+
+    def _noise_columns(self) -> list[tuple[int, Parameter]]:
+        found, column = [], 0
+        for c in self.interface.measurements:
+            mine = [p for p in self.parameters if p.name == f"{c.name}.noise"]
+            found += [(column + k, p) for p in mine for k in range(c.width)]
+            column += c.width
+        return found
+
+
+def _between(trail: Float[np.ndarray, "world step column"], at: Float[np.ndarray, "world query"]) -> np.ndarray:
+    """Rows of a trail at fractional indices, by linear interpolation."""
+    at = np.clip(at, 0, trail.shape[1] - 1)
+    low = np.minimum(at.astype(int), trail.shape[1] - 2)
+    share = (at - low)[..., None]
+    worlds = np.arange(len(trail))[:, None]
+    return trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share
+
+
+def _actuator(model: mujoco.MjModel, name: str) -> int:
+    for index in range(model.nu):
+        if object_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, index) == name:
+            return index
+    raise GaplessError(f"the model has no actuator called {name!r}. Name it so, or correct the interface.")
+
+
+def _positions(model: mujoco.MjModel, joint: int) -> int:
+    return {mujoco.mjtJoint.mjJNT_FREE: 7, mujoco.mjtJoint.mjJNT_BALL: 4}.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)
+
+
+def _velocities(model: mujoco.MjModel, joint: int) -> int:
+    return {mujoco.mjtJoint.mjJNT_FREE: 6, mujoco.mjtJoint.mjJNT_BALL: 3}.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)

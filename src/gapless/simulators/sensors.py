@@ -1,0 +1,80 @@
+"""Reading a batch's sensors: straight from the state where they are joint positions and velocities, else from MuJoCo."""
+
+import mujoco
+import numpy as np
+from jaxtyping import Float
+from mujoco.batch import Batch
+
+from gapless.core import GaplessError, Interface, Signals
+
+from .model import object_name
+
+
+class Sensors:
+    """The columns of qpos and qvel, or of sensordata, that make up each measured channel."""
+
+    def __init__(self, model: mujoco.MjModel, interface: Interface) -> None:
+        self.widths = {c.name: c.width for c in interface.measurements}
+        joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
+        columns = [_state_column(model, joints, name) for name in self.widths]
+        self.direct = all(c is not None for c in columns)
+        if self.direct:
+            self.columns = np.array([c for c in columns if c is not None])
+        else:
+            self.columns = np.concatenate([_sensor_columns(model, n, w) for n, w in self.widths.items()])
+
+    @property
+    def record(self) -> tuple[str, ...]:
+        """What a rollout must record for `trail`."""
+        return ("qpos", "qvel") if self.direct else ("sensordata",)
+
+    def now(self, batch: Batch) -> Float[np.ndarray, "world column"]:
+        """What all channels read in the present state, side by side."""
+        if self.direct:
+            return np.concatenate([batch.bind("qpos"), batch.bind("qvel")], axis=1)[:, self.columns]
+        batch.bind("sensordata")
+        batch.forward()
+        return batch.bind("sensordata")[:, self.columns]
+
+    def trail(self, before: np.ndarray, recorded: dict, after: np.ndarray) -> Float[np.ndarray, "world step1 column"]:
+        """What all channels read from the start of a rollout to its end, at every substep."""
+        if self.direct:
+            values = np.concatenate([recorded["qpos"], recorded["qvel"]], axis=2)[..., self.columns]
+            return np.concatenate([before[:, None], values], axis=1)
+        # MuJoCo's sensordata after a substep describes the state before it.
+        return np.concatenate([recorded["sensordata"][..., self.columns], after[:, None]], axis=1)
+
+    def named(self, values: np.ndarray) -> Signals:
+        """Columns cut into channels."""
+        if len(self.widths) == values.shape[-1]:
+            return {name: values[..., i : i + 1] for i, name in enumerate(self.widths)}
+        cuts = np.cumsum(list(self.widths.values()))[:-1]
+        return dict(zip(self.widths, np.split(values, cuts, axis=-1), strict=True))
+
+
+def _state_column(model: mujoco.MjModel, joints: dict[str, int], name: str) -> int | None:
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+    if sensor >= 0:
+        kind = mujoco.mjtSensor(model.sensor_type[sensor])
+        joint = int(model.sensor_objid[sensor])
+        if kind == mujoco.mjtSensor.mjSENS_JOINTPOS:
+            return int(model.jnt_qposadr[joint])
+        if kind == mujoco.mjtSensor.mjSENS_JOINTVEL:
+            return model.nq + int(model.jnt_dofadr[joint])
+        return None
+    thing, _, quantity = name.rpartition(".")
+    if thing in joints and quantity == "position":
+        return int(model.jnt_qposadr[joints[thing]])
+    if thing in joints and quantity == "velocity":
+        return model.nq + int(model.jnt_dofadr[joints[thing]])
+    return None
+
+
+def _sensor_columns(model: mujoco.MjModel, name: str, width: int) -> np.ndarray:
+    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+    if sensor < 0:
+        raise GaplessError(f"the model has no sensor called {name!r}. Add it to <sensor>, or drop the channel.")
+    if model.sensor_dim[sensor] != width:
+        raise GaplessError(f"sensor {name!r} has {model.sensor_dim[sensor]} numbers and its channel {width}.")
+    first = int(model.sensor_adr[sensor])
+    return np.arange(first, first + width)

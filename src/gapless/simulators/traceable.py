@@ -1,0 +1,147 @@
+"""Simulators that compile: the frame around any dynamics written in JAX, with latency, noise and masked resets."""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, complete
+
+from .latency import commands_remembered
+
+
+class TracedState(NamedTuple):
+    """A pytree; every leaf has a leading world axis."""
+
+    position: Float[Array, "world joint"]
+    velocity: Float[Array, "world joint"]
+    past: Float[Array, "world past command"]
+    params: dict[str, Float[Array, " world"]]
+
+
+class TraceableSimulator(Simulator):
+    """Hinge and slide joints whose acceleration a subclass computes; stepped inside jit."""
+
+    traceable = True
+    joints: tuple[str, ...]
+    sensed: dict[str, tuple[str, str]]
+    """Channel → joint and "position" or "velocity"."""
+
+    def __init__(
+        self, interface: Interface, parameters: tuple[Parameter, ...], substeps: int, worlds: int = 1
+    ) -> None:
+        self.interface, self.parameters, self.substeps, self.worlds = interface, parameters, substeps, worlds
+        longest = max((p.high for p in parameters if p.name == "command.latency"), default=0.0)
+        self._remembered = commands_remembered(longest, interface.period_s)
+        self._play_jit = jax.jit(self._trail, static_argnums=(4,))
+
+    @abstractmethod
+    def advance(
+        self, params: Params, position: Float[Array, " joint"], velocity: Float[Array, " joint"],
+        control: Float[Array, " command"], step_s: float,
+    ) -> tuple[Float[Array, " joint"], Float[Array, " joint"]]:  # fmt: skip
+        """Position and velocity of one world after one substep."""
+
+    def with_worlds(self, worlds: int) -> Self:
+        return type(self)(self.interface, self.parameters, self.substeps, worlds)
+
+    def init(self) -> TracedState:
+        zeros = jnp.zeros((self.worlds, len(self.joints)))
+        past = jnp.zeros((self.worlds, self._remembered, self.interface.command_width))
+        return TracedState(zeros, zeros, past, complete({}, self.parameters, self.worlds))
+
+    def reset(
+        self, state: TracedState, where: Any, params: Params, start: Signals, key: PRNGKeyArray
+    ) -> tuple[TracedState, Signals, Signals]:
+        unknown = set(params) - set(state.params)
+        if unknown:
+            raise GaplessError(f"the simulator has no parameter {sorted(unknown)[0]!r}. Add it to params.toml.")
+        where = jnp.asarray(where)
+        fresh = state._replace(
+            position=self._joint_rows(start, "position"),
+            velocity=self._joint_rows(start, "velocity"),
+            past=jnp.zeros_like(state.past),
+            params=state.params | {k: jnp.broadcast_to(jnp.asarray(v), (self.worlds,)) for k, v in params.items()},
+        )
+        state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)
+        return state, *self._read(state, key)
+
+    def step(self, state: TracedState, command: Signals, key: PRNGKeyArray) -> tuple[TracedState, Signals, Signals]:
+        newest = jnp.concatenate(
+            [jnp.clip(jnp.asarray(command[c.name]), c.low, c.high) for c in self.interface.commands], axis=-1
+        )
+        past = jnp.concatenate([newest[:, None], state.past[:, :-1]], axis=1)
+        control = jax.vmap(self._controls)(state.params, past)
+        position, velocity = jax.vmap(self._substeps)(state.params, state.position, state.velocity, control)
+        state = state._replace(position=position, velocity=velocity, past=past)
+        return state, *self._read(state, key)
+
+    def snapshot(self, state: TracedState) -> TracedState:
+        return state
+
+    def restore(self, snapshot: TracedState) -> TracedState:
+        return snapshot
+
+    def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
+        worlds, step_s = len(times), self.interface.period_s / self.substeps
+        steps = max(1, int(np.ceil(times.max() / step_s - 1e-9)))
+        wanted = complete(params, self.parameters, worlds)
+        latency = np.asarray(wanted.get("command.latency", np.zeros(worlds)), np.float64)
+        control = holds.averages(latency, steps, step_s)
+        rows = [self._joint_rows(start, side, worlds) for side in ("position", "velocity")]
+        trail = np.asarray(self._play_jit(wanted, *rows, control, step_s), np.float64)
+        return {name: _interpolated(trail[..., k], times / step_s) for k, name in enumerate(self.sensed)}
+
+    def _trail(self, params: Params, position: Any, velocity: Any, control: Any, step_s: float) -> Any:
+        def one(p: Params, q: Any, v: Any, u: Any) -> Any:
+            def body(state: Any, c: Any) -> Any:
+                state = self.advance(p, *state, c, step_s)
+                return state, self._sense(*state)
+
+            _, after = jax.lax.scan(body, (q, v), u)
+            return jnp.concatenate([self._sense(q, v)[None], after])
+
+        return jax.vmap(one)(params, position, velocity, jnp.asarray(control, jnp.float32))
+
+    def _controls(self, params: Params, past: Float[Array, "past command"]) -> Float[Array, "substep command"]:
+        """Averages of the delayed command over the substeps; see latency.hold_weights."""
+        step_s = self.interface.period_s / self.substeps
+        begin = jnp.arange(self.substeps) * step_s - params.get("command.latency", 0.0)
+        sent = -np.arange(self._remembered) * self.interface.period_s
+        until, since = np.append(np.inf, sent[:-1]), np.append(sent[:-1], -np.inf)
+        overlap = jnp.minimum(begin[:, None] + step_s, until) - jnp.maximum(begin[:, None], since)
+        return jnp.clip(overlap / step_s, 0, None) @ past
+
+    def _substeps(self, params: Params, position: Any, velocity: Any, control: Any) -> Any:
+        step_s = self.interface.period_s / self.substeps
+        for k in range(self.substeps):
+            position, velocity = self.advance(params, position, velocity, control[k], step_s)
+        return position, velocity
+
+    def _sense(self, position: Any, velocity: Any) -> Float[Array, " channel"]:
+        sides = {"position": position, "velocity": velocity}
+        return jnp.stack([sides[side][self.joints.index(joint)] for joint, side in self.sensed.values()])
+
+    def _read(self, state: TracedState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
+        values = jax.vmap(self._sense)(state.position, state.velocity)
+        draws = jax.random.normal(key, values.shape)
+        measurement = {}
+        for k, name in enumerate(self.sensed):
+            noise = state.params.get(f"{name}.noise", jnp.zeros(self.worlds))
+            measurement[name] = (values[:, k] + noise * draws[:, k])[:, None]
+        privileged = {f"{j}.position": state.position[:, i : i + 1] for i, j in enumerate(self.joints)}
+        return measurement, privileged | {f"{j}.velocity": state.velocity[:, i : i + 1] for i, j in enumerate(self.joints)}
+
+    def _joint_rows(self, start: Signals, side: str, worlds: int | None = None) -> Float[Array, "world joint"]:
+        shape = (worlds or self.worlds, 1)
+        rows = [jnp.broadcast_to(jnp.asarray(start.get(f"{j}.{side}", 0.0), jnp.float32), shape) for j in self.joints]
+        return jnp.concatenate(rows, axis=1)
+
+
+def _interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:
+    low = np.clip(at.astype(int), 0, trail.shape[1] - 2)
+    worlds, share = np.arange(len(trail))[:, None], np.clip(at - low, 0, 1)
+    return (trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share)[..., None]
