@@ -24,6 +24,10 @@ class Simulator(ABC):
     worlds: int
     traceable: bool
     """Whether it can be stepped inside jit."""
+    sensed: dict[str, tuple[str, str]]
+    """Channels that read a joint directly → the joint and "position" or "velocity"."""
+    joints: tuple[str, ...]
+    """Hinge and slide joints, whose states `start` names."""
 
     @abstractmethod
     def with_worlds(self, worlds: int) -> Self:

@@ -94,7 +94,8 @@ def _gaps(name: str, clock: Float[np.ndarray, " time"]) -> list[str]:
         return []
     return [
         f"the clock of {name} has {gaps} gaps of more than {GAP_PERIODS:g} median periods ({median:.4g} s), the "
-        f"longest {steps[longest]:.4g} s after {clock[longest]:.4g} s. Check for lost samples; cut the log there if it matters."
+        f"longest {steps[longest]:.4g} s after {clock[longest]:.4g} s. "
+        "Check for lost samples; cut the log there if it matters."
     ]
 
 

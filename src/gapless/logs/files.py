@@ -33,12 +33,12 @@ Episodes = dict[str, dict[str, Column]]
 
 
 def column_widths(path: Path) -> dict[str, int]:
-    """The columns of a file and how many numbers a row of each holds; of a grouped NPZ file, those of its first group."""
+    """The columns of a file and how many numbers a row of each holds; of groups in an NPZ file, the first's."""
     return _kind(path, {".csv": _csv_widths, ".npz": _npz_widths, ".parquet": _parquet_widths})(path)
 
 
 def read_episodes(path: Path, wanted: Collection[str], episode: str = "") -> Episodes:
-    """The wanted columns of a file, as far as it has them, cut into episodes by the column `episode` if one is named."""
+    """The wanted columns of a file, as far as it has them, cut into episodes by the column `episode` if named."""
     return _kind(path, {".csv": _read_csv, ".npz": _read_npz, ".parquet": _read_parquet})(path, wanted, episode)
 
 

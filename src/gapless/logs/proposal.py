@@ -1,7 +1,6 @@
 """A first guess of the mapping, from equal names: capitals, dots and underscores do not count."""
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Mapping as AnyMapping
 from pathlib import Path
 
 from gapless.core import Channel, Interface
@@ -33,7 +32,7 @@ def propose_mapping(path: Path, interface: Interface) -> Mapping:
 
 
 def _readings(
-    channels: Sequence[Channel], widths: AnyMapping[str, int], together: Sequence[str]
+    channels: Sequence[Channel], widths: dict[str, int], together: Sequence[str]
 ) -> dict[str, Reading | None]:
     """Each channel by its own name, or all of them side by side in one wide column such as LeRobot's `action`."""
     found = {c.name: _columns(c, widths) for c in channels}
@@ -53,7 +52,7 @@ def _places(channels: Sequence[Channel], wide: str, width: int) -> dict[str, Rea
     }
 
 
-def _columns(channel: Channel, widths: AnyMapping[str, int]) -> tuple[str, ...]:
+def _columns(channel: Channel, widths: dict[str, int]) -> tuple[str, ...]:
     """Columns of the channel's name, whole or numbered from 0 or 1; its last word counts if nothing else matches."""
     for word in (channel.name, channel.name.rpartition(".")[2]):
         whole = [name for name in widths if _plain(name) == _plain(word) and widths[name] == channel.width]
@@ -66,7 +65,7 @@ def _columns(channel: Channel, widths: AnyMapping[str, int]) -> tuple[str, ...]:
     return ()
 
 
-def _clock(widths: AnyMapping[str, int], words: Iterable[str]) -> tuple[str, str]:
+def _clock(widths: dict[str, int], words: Iterable[str]) -> tuple[str, str]:
     """The first column that is named like a clock, and its unit if the name ends in one."""
     for unit in TIME_UNITS:
         for word in words:
@@ -75,7 +74,7 @@ def _clock(widths: AnyMapping[str, int], words: Iterable[str]) -> tuple[str, str
     return "", "s"
 
 
-def _first(widths: AnyMapping[str, int], words: Sequence[str]) -> str:
+def _first(widths: dict[str, int], words: Sequence[str]) -> str:
     """The column whose name is the earliest of the words; empty if there is none."""
     plain = {_plain(name): name for name in reversed(list(widths))}
     return next((plain[word] for word in words if word in plain), "")

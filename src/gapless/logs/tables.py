@@ -104,7 +104,7 @@ def tasks_table(task: str) -> pa.Table:
 
 def _rows(logs: Iterable[Log], of: Callable[[Log], np.ndarray]) -> np.ndarray:
     parts = [np.asarray(of(log), np.float64) for log in logs]
-    return np.concatenate([p.reshape(len(p), -1) if p.ndim == 1 else p for p in parts])
+    return np.concatenate([p[:, None] if p.ndim == 1 else p for p in parts])
 
 
 def _states(log: Log) -> dict[str, np.ndarray]:

@@ -2,8 +2,18 @@
 
 import math
 
+import mujoco
 import numpy as np
 from jaxtyping import Float
+
+
+def integrator_lead_s(model: mujoco.MjModel) -> float:
+    """How far a first-order integrator runs ahead of the continuous motion: half a time step, nothing for RK4.
+
+    From rest under a constant acceleration a, semi-implicit Euler gives a/2 (t + h/2)² at time t. Commands are delayed by as
+    much, so that `command.latency` is the machine's latency whatever the time step.
+    """
+    return 0.0 if model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4 else float(model.opt.timestep) / 2
 
 
 def commands_remembered(longest_s: float, period_s: float) -> int:

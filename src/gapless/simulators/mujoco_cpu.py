@@ -12,7 +12,7 @@ from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Sign
 
 from .around import Around, BlockWorlds
 from .binding import OUTSIDE, Binding, bind
-from .latency import commands_remembered, hold_weights
+from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
 from .sensors import Sensors
 
@@ -33,6 +33,8 @@ class MujocoState:
     """Sensor values of the last substeps, for measurements that arrive late."""
     memories: dict[str, Any] = field(default_factory=dict)
     """Memories of the blocks around the physics."""
+    rows: np.ndarray | None = None
+    """In a snapshot: the batch's state at that time."""
 
 
 class MujocoSimulator(Simulator):
@@ -57,12 +59,15 @@ class MujocoSimulator(Simulator):
                 f"{model.opt.timestep} s. Change one of them."
             )
         self._sensors = Sensors(model, interface)
+        self.sensed = self._sensors.sensed
         self._noise = [(i, p.name) for i, p in self._noise_columns()]
         self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name)}
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
         self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
+        self.joints = tuple(n for n, j in self._joints.items() if _positions(model, j) == 1)
         self._longest = {name: max((p.high for p in parameters if p.name == name), default=0.0) for name in OUTSIDE}
-        self._remembered = commands_remembered(self._longest["command.latency"], interface.period_s)
+        self._lead_s = integrator_lead_s(model) if any(p.name == "command.latency" for p in parameters) else 0.0
+        self._remembered = commands_remembered(self._longest["command.latency"] + self._lead_s, interface.period_s)
         self._blocks = {
             name: BlockWorlds(block, worlds)
             for name in ("actuator", "residual", "sensor")
@@ -128,19 +133,22 @@ class MujocoSimulator(Simulator):
         return state, *self._read(state, key)
 
     def snapshot(self, state: MujocoState) -> MujocoState:
-        rows = state.batch.state.copy()
-        params = {k: v.copy() for k, v in state.params.items()}
-        copied = replace(state, past=state.past.copy(), weights=state.weights.copy(), trail=state.trail.copy())
-        copied.params, copied.memories = params, dict(state.memories)
-        copied.__dict__["rows"] = rows
-        return copied
+        return replace(
+            state,
+            params={k: v.copy() for k, v in state.params.items()},
+            past=state.past.copy(),
+            weights=state.weights.copy(),
+            trail=state.trail.copy(),
+            memories=dict(state.memories),
+            rows=state.batch.state.copy(),
+        )
 
     def restore(self, snapshot: MujocoState) -> MujocoState:
-        rows = snapshot.__dict__["rows"]
+        assert snapshot.rows is not None
         state = self.snapshot(snapshot)
-        del state.__dict__["rows"]
+        state.rows = None
         self._write_params(state, np.arange(self.worlds), snapshot.params)
-        state.batch.state[:] = rows
+        state.batch.state[:] = snapshot.rows
         return state
 
     def play(
@@ -156,7 +164,7 @@ class MujocoSimulator(Simulator):
         self._write_params(state, everyone, wanted)
         self._write_start(state.batch, everyone, start)
         step_s = self.model.opt.timestep
-        control = holds.averages(self._latency(state, "command.latency"), steps, step_s)
+        control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
         before = self._sensors.now(state.batch)
         recorded = state.batch.rollout(steps, self._ctrl(control), record=self._sensors.record)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
@@ -219,7 +227,7 @@ class MujocoSimulator(Simulator):
                 constants |= binding.constants
         if constants:
             state.batch.set_const(worlds)
-        latency = self._latency(state, "command.latency")[worlds]
+        latency = self._latency(state, "command.latency")[worlds] + self._lead_s
         state.weights[worlds] = hold_weights(latency, self.interface.period_s, self.substeps, self._remembered)
 
     def _write_start(self, batch: Batch, worlds: np.ndarray, start: Signals) -> None:

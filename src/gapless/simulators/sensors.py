@@ -17,6 +17,9 @@ class Sensors:
         self.widths = {c.name: c.width for c in interface.measurements}
         joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
         columns = [_state_column(model, joints, name) for name in self.widths]
+        names = {int(model.jnt_qposadr[j]): (n, "position") for n, j in joints.items()}
+        names |= {model.nq + int(model.jnt_dofadr[j]): (n, "velocity") for n, j in joints.items()}
+        self.sensed = {n: names[c] for n, c in zip(self.widths, columns, strict=True) if c is not None}
         self.direct = all(c is not None for c in columns)
         if self.direct:
             self.columns = np.array([c for c in columns if c is not None])

@@ -26,16 +26,15 @@ class TraceableSimulator(Simulator):
     """Hinge and slide joints whose acceleration a subclass computes; stepped inside jit."""
 
     traceable = True
-    joints: tuple[str, ...]
-    sensed: dict[str, tuple[str, str]]
-    """Channel → joint and "position" or "velocity"."""
 
     def __init__(
         self, interface: Interface, parameters: tuple[Parameter, ...], substeps: int, worlds: int = 1
     ) -> None:
         self.interface, self.parameters, self.substeps, self.worlds = interface, parameters, substeps, worlds
         longest = max((p.high for p in parameters if p.name == "command.latency"), default=0.0)
-        self._remembered = commands_remembered(longest, interface.period_s)
+        # Semi-implicit Euler leads by half a substep; see latency.integrator_lead_s.
+        self._lead_s = interface.period_s / substeps / 2 if longest else 0.0
+        self._remembered = commands_remembered(longest + self._lead_s, interface.period_s)
         self._play_jit = jax.jit(self._trail, static_argnums=(4,))
 
     @abstractmethod
@@ -89,7 +88,7 @@ class TraceableSimulator(Simulator):
         worlds, step_s = len(times), self.interface.period_s / self.substeps
         steps = max(1, int(np.ceil(times.max() / step_s - 1e-9)))
         wanted = complete(params, self.parameters, worlds)
-        latency = np.asarray(wanted.get("command.latency", np.zeros(worlds)), np.float64)
+        latency = np.asarray(wanted.get("command.latency", np.zeros(worlds)), np.float64) + self._lead_s
         control = holds.averages(latency, steps, step_s)
         rows = [self._joint_rows(start, side, worlds) for side in ("position", "velocity")]
         trail = np.asarray(self._play_jit(wanted, *rows, control, step_s), np.float64)
@@ -109,7 +108,7 @@ class TraceableSimulator(Simulator):
     def _controls(self, params: Params, past: Float[Array, "past command"]) -> Float[Array, "substep command"]:
         """Averages of the delayed command over the substeps; see latency.hold_weights."""
         step_s = self.interface.period_s / self.substeps
-        begin = jnp.arange(self.substeps) * step_s - params.get("command.latency", 0.0)
+        begin = jnp.arange(self.substeps) * step_s - params.get("command.latency", 0.0) - self._lead_s
         sent = -np.arange(self._remembered) * self.interface.period_s
         until, since = np.append(np.inf, sent[:-1]), np.append(sent[:-1], -np.inf)
         overlap = jnp.minimum(begin[:, None] + step_s, until) - jnp.maximum(begin[:, None], since)

@@ -1,0 +1,124 @@
+"""How wrong a simulator is: held-out prediction error per channel and horizon, beside the floor that sensor noise sets."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from gapless.core import Belief, GaplessError, Log, Simulator, nominal_belief
+
+from .identify import per_query
+from .least_squares import fit_starts
+from .noise import sensor_noise
+from .shooting import Shooting, Slopes, centre_of
+from .windows import Windows, cut
+
+PREFIX_S = 0.2
+"""Time before each prediction from which the start is fitted; a crude start would prefer the wrong parameters."""
+MEDIAN_OF_NORMAL = 0.6745
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Median |error| per channel and horizon, in units of the channel's deviation."""
+
+    horizons_s: tuple[float, ...]
+    error: dict[str, list[float]]
+    floor: dict[str, list[float]]
+    curves: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """One window of each channel: time, measured, predicted."""
+
+    def excess(self, horizon_s: float) -> float:
+        """Error above the floor, in quadrature; a tenth of the floor counts as none."""
+        found = []
+        for name in self.error:
+            k = self.horizons_s.index(horizon_s)
+            e, f = self.error[name][k], self.floor[name][k]
+            found.append(max(np.sqrt(max(e**2 - f**2, 0.0)), 0.1 * f))
+        return float(np.median(found))
+
+
+def horizons(period_s: float) -> tuple[float, ...]:
+    """One step, and a tenth, a half and two seconds."""
+    return (period_s, 0.1, 0.5, 2.0)
+
+
+def gap(
+    simulator: Simulator, belief: Belief, logs: list[Log], floor_from: Belief | None = None, every_s: float = 0.25
+) -> Gap:
+    """The gap of the belief's mean on logs that it has not seen. The floor is computed at `floor_from`, the best model known."""
+    wanted = horizons(simulator.interface.period_s)
+    windows = _windows(simulator, logs, wanted, every_s)
+    noise = sensor_noise(logs)
+    level = per_query(windows, noise)
+    lasts = float(windows.times.max())
+    slopes = _predict(simulator, belief, windows, level)
+    best = slopes if floor_from is None else _predict(simulator, floor_from, windows, level)
+    reached = tuple(h for h in wanted if PREFIX_S + h <= lasts + 1e-9)
+    error = {c: [] for c, _ in windows.columns}
+    floor = {c: [] for c, _ in windows.columns}
+    spread = _spreads(logs)
+    doubt = _doubt(best, level, _prefix(windows))
+    for h in reached:
+        for k, (name, _) in enumerate(windows.columns):
+            at = _nearest(windows, k, PREFIX_S + h)
+            rows = np.arange(len(windows))
+            seen = windows.present[rows, at]
+            error[name].append(float(np.median(np.abs(slopes.residual[rows, at][seen]))) / spread[name])
+            floor[name].append(MEDIAN_OF_NORMAL * float(np.median(doubt[rows, at][seen])) / spread[name])
+    return Gap(reached, error, floor, _curves(windows, slopes.residual))
+
+
+def _windows(simulator: Simulator, logs: list[Log], wanted: tuple[float, ...], every_s: float) -> Windows:
+    for longest in sorted(wanted, reverse=True):
+        windows = cut(simulator, logs, PREFIX_S + longest + simulator.interface.period_s, every_s)
+        if windows is not None:
+            return windows
+    raise GaplessError("the held-out logs are too short to predict anything. Collect more, or longer, episodes.")
+
+
+def _predict(simulator: Simulator, belief: Belief, windows: Windows, level: np.ndarray) -> Slopes:
+    names, centre = centre_of(belief)
+    shooting = Shooting(simulator, windows, names, nominal_belief(simulator.parameters).mean())
+    return fit_starts(shooting, centre, level, _prefix(windows))[1]
+
+
+def _prefix(windows: Windows) -> Float[np.ndarray, " query"]:
+    return (windows.times <= PREFIX_S + 1e-9).all(axis=0).astype(float)
+
+
+def _doubt(slopes: Slopes, level: np.ndarray, prefix: np.ndarray) -> Float[np.ndarray, "window query"]:
+    """Deviation of the error that a perfect model would make: the sensor's noise, and that of the start it began from."""
+    j = slopes.by_start * (prefix / level)[:, None]
+    information = np.einsum("wqs,wqt->wst", j, j)
+    ridge = 1e-9 * np.eye(j.shape[-1]) * np.einsum("wss->w", information)[:, None, None]
+    covariance = np.linalg.inv(information + ridge)
+    return np.sqrt(level**2 + np.einsum("wqs,wst,wqt->wq", slopes.by_start, covariance, slopes.by_start))
+
+
+def _spreads(logs: list[Log]) -> dict[str, float]:
+    names = logs[0].interface.measurement_names
+    return {n: max(float(np.nanstd(np.concatenate([log.measurements[n] for log in logs]))), 1e-9) for n in names}
+
+
+def _nearest(windows: Windows, column: int, time_s: float) -> np.ndarray:
+    mine = np.flatnonzero(windows.channel == column)
+    return mine[np.abs(windows.times[:, mine] - time_s).argmin(axis=1)]
+
+
+def _curves(windows: Windows, residual: np.ndarray) -> dict[str, dict[str, Any]]:
+    """The window with the liveliest motion, as curves."""
+    liveliness = np.array([w[p].std() for w, p in zip(windows.measured, windows.present, strict=True)])
+    w = int(liveliness.argmax())
+    found = {}
+    for k, (name, part) in enumerate(windows.columns):
+        if part == 0:
+            here = (windows.channel == k) & windows.present[w]
+            measured = windows.measured[w, here]
+            found[name] = {
+                "time_s": (windows.times[w, here] - PREFIX_S).tolist(),
+                "measured": measured.tolist(),
+                "predicted": (measured + residual[w, here]).tolist(),
+            }
+    return found
