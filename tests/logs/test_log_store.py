@@ -26,7 +26,9 @@ def _files(folder: Path) -> dict[str, bytes]:
 @st.composite
 def _sets_of_logs(draw) -> list[Log]:
     widths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
-    commands = tuple(Channel(f"motor {i}", width=w) for i, w in enumerate(draw(st.lists(st.integers(1, 2), max_size=2))))
+    commands = tuple(
+        Channel(f"motor {i}", width=w) for i, w in enumerate(draw(st.lists(st.integers(1, 2), max_size=2)))
+    )
     measured = tuple(Channel(f"sensor.{i}", width=w, high=1.5) for i, w in enumerate(widths))
     interface = Interface("robot", draw(st.floats(1e-3, 10)), commands, measured)
     sources = st.dictionaries(st.text(max_size=5), st.text(max_size=5) | st.booleans() | st.integers(-9, 9), max_size=2)
@@ -165,7 +167,9 @@ def test_a_channel_beyond_the_interface_is_not_dropped_silently(make_log, tmp_pa
         write_logs(tmp_path / "logs", [odd], "balance")
 
 
-@pytest.mark.parametrize("name", ["a/b", "../../x", "timestamp", "action", "observation.state", "a.time", ".x", "x" * 101])
+@pytest.mark.parametrize(
+    "name", ["a/b", "../../x", "timestamp", "action", "observation.state", "a.time", ".x", "x" * 101]
+)
 def test_a_name_without_a_place_in_the_layout_is_refused(name, tmp_path):
     interface = Interface("robot", 0.1, (Channel(name),), ())
     log = Log(interface, {name: np.zeros((2, 1))}, {}, np.arange(2.0), {})
@@ -200,7 +204,7 @@ def test_a_missing_folder_is_named(tmp_path):
 
 def test_a_dataset_that_gapless_did_not_write_is_told_how_to_come_in(stored):
     _edit(stored, lambda info: info.pop("gapless"))
-    with pytest.raises(GaplessError, match="Import data/chunk-000/file-000.parquet with a mapping"):
+    with pytest.raises(GaplessError, match=r"Import data/chunk-000/file-000.parquet with a mapping"):
         read_logs(stored)
 
 
@@ -247,7 +251,7 @@ def test_a_damaged_description_is_one_error(change, stored):
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000, "\x00"])
 def test_damaged_json_is_one_error(text, stored):
     (stored / "meta/info.json").write_text(text)
-    with pytest.raises(GaplessError, match="info.json"):
+    with pytest.raises(GaplessError, match=r"info.json"):
         read_logs(stored)
 
 
@@ -275,7 +279,7 @@ def test_a_truncated_file_is_one_error(keep, stored):
 def test_a_missing_file_and_missing_rows_are_named(stored):
     path = stored / "data/chunk-000/file-000.parquet"
     pq.write_table(pq.read_table(path).slice(1), path)
-    with pytest.raises(GaplessError, match="has 49 rows; meta/info.json says 50"):
+    with pytest.raises(GaplessError, match=r"has 49 rows; meta/info.json says 50"):
         read_logs(stored)
     path.unlink()
     with pytest.raises(GaplessError, match="there is no file"):

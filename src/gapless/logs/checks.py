@@ -34,16 +34,17 @@ def faults(log: Log) -> list[str]:
 
 def check_log(log: Log) -> list[str]:
     """What is odd about a log without being wrong, one sentence each."""
-    found = [what for name, clock in _clocks(log).items() for what in _gaps(name, clock)]
-    found += _period(log)
-    for channel, values in _signals(log):
-        found += _constant(channel, values) + _degrees(channel, values)
+    with np.errstate(all="ignore"):  # a recorded log may hold anything; what is not finite is a fault, not an oddity
+        found = [what for name, clock in _clocks(log).items() for what in _gaps(name, clock)]
+        found += _period(log)
+        for channel, values in _signals(log):
+            found += _constant(channel, values) + _degrees(channel, values)
     return [f"{_name(log)}: {what}" for what in found]
 
 
 def _name(log: Log) -> str:
     episode = log.source.get("episode")
-    return "the log" if episode is None else f"log {episode}"
+    return "the log" if episode is None else f"log {episode!r}"
 
 
 def _clocks(log: Log) -> dict[str, Float[np.ndarray, " time"]]:
@@ -60,7 +61,7 @@ def _signals(log: Log) -> Iterator[tuple[Channel, Float[np.ndarray, "time width"
 
 def _clock_faults(name: str, clock: Float[np.ndarray, " time"]) -> list[str]:
     if len(clock) < SHORTEST:
-        return [f"{name} has {len(clock)} samples; at least {SHORTEST} are needed. Leave this log out."]
+        return [f"there are {len(clock)} samples of {name}; at least {SHORTEST} are needed. Leave this log out."]
     if not np.all(np.isfinite(clock)):
         row = int(np.flatnonzero(~np.isfinite(clock))[0])
         return [f"the clock of {name} is {clock[row]} in row {row}; every sample needs its time. Repair that column."]

@@ -62,15 +62,11 @@ class _Episode:
         command_time, commands = self._commands()
         parts = {c.name: self._part([c], self.mapping.channels[c.name].time) for c in self.interface.measurements}
         clocks = [command_time, *(clock for clock, _ in parts.values())]
-        start = min((float(clock[0]) for clock in clocks if len(clock)), default=0.0)
-        return Log(
-            self.interface,
-            commands,
-            {name: values for name, (_, values) in parts.items()},
-            command_time - start,
-            {name: clock - start for name, (clock, _) in parts.items()},
-            self.source,
-        )
+        start = min((float(clock[0]) for clock in clocks if len(clock) and np.isfinite(clock[0])), default=0.0)
+        with np.errstate(over="ignore"):  # a time beyond float64 is infinite, and the checks name it
+            sent, taken = command_time - start, {name: clock - start for name, (clock, _) in parts.items()}
+        measured = {name: values for name, (_, values) in parts.items()}
+        return Log(self.interface, commands, measured, sent, taken, self.source)
 
     def _commands(self) -> tuple[Float[np.ndarray, " time"], dict[str, np.ndarray]]:
         channels = self.interface.commands

@@ -29,8 +29,10 @@ class Binding:
 
 
 def bind(model: mujoco.MjModel, name: str) -> Binding:
-    """The binding of `<object>.<quantity>`, e.g. "pole.mass", "slider.friction", "motor.gain"."""
+    """The binding of `<object>.<quantity>`, e.g. "pole.mass", "slider.friction", "motor.gain", or "gravity.tilt_x"."""
     thing, _, quantity = name.rpartition(".")
+    if name in TILTS:
+        return _tilt(model, TILTS.index(name))
     if quantity not in QUANTITIES:
         raise GaplessError(f"parameter {name!r} names no known quantity; known are {', '.join(sorted(QUANTITIES))}.")
     for kind, make in QUANTITIES[quantity]:
@@ -127,6 +129,19 @@ def _sliding(model: mujoco.MjModel, geom: int) -> Binding:
     return Binding(float(model.geom_friction[geom, 0]), write)
 
 
+def _tilt(model: mujoco.MjModel, axis: int) -> Binding:
+    down = float(np.linalg.norm(model.opt.gravity))
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        gravity = batch.expand("opt.gravity")
+        gravity[worlds, axis] = down * np.sin(values)
+        gravity[worlds, 2] = -np.sqrt(np.maximum(down**2 - (gravity[worlds, :2] ** 2).sum(axis=1), 0.0))
+
+    return Binding(0.0, write)
+
+
+TILTS = ("gravity.tilt_x", "gravity.tilt_y")
+"""How far gravity leans towards an axis, in rad: a table that is not level."""
 Make = Callable[[mujoco.MjModel, int], Binding]
 QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
     "mass": [(mjtObj.mjOBJ_BODY, _mass)],

@@ -29,9 +29,11 @@ class JaxCartpole(TraceableSimulator):
         pole, lever, damping = params["pole.mass"], params["pole.com"], (params["slider.damping"], params["hinge.damping"])
         m11, m12, m22 = mass_matrix(params, jnp.cos(angle))
         sway = pole * lever * jnp.sin(angle)
+        aside = GRAVITY * jnp.sin(params.get("gravity.tilt_x", 0.0))
+        down = jnp.sqrt(GRAVITY**2 - aside**2)
         smooth = (
-            params["motor.gain"] * control[0] + sway * spin**2 - damping[0] * speed,
-            -sway * GRAVITY - damping[1] * spin,
+            params["motor.gain"] * control[0] + sway * spin**2 - damping[0] * speed + m11 * aside,
+            -sway * down + m12 * aside - damping[1] * spin,
         )
         friction = _dry_friction(params, (m11, m12, m22), smooth, speed)
         # MuJoCo's Euler is implicit in joint damping: (M + hD) a = forces.

@@ -6,7 +6,7 @@ from mujoco import mjtObj
 
 from gapless.core import Interface, Parameter
 
-from .binding import bind
+from .binding import TILTS, bind
 from .model import object_name
 
 LATENCY_S = 0.06
@@ -20,6 +20,8 @@ def propose_parameters(model: mujoco.MjModel, interface: Interface) -> tuple[Par
     found += [p for joint in range(model.njnt) for p in _of_joint(model, joint, inertia)]
     found += [_gain(model, i) for i in range(model.nu) if model.actuator_gainprm[i, 0] != 0]
     found += [_sliding(model, i) for i in range(model.ngeom) if model.geom_contype[i] and model.geom_conaffinity[i]]
+    # A base that is bolted down is seldom level; one degree shows in the logs.
+    found += [Parameter(name, "rad", 0.0, -0.06, 0.06, "inertia", free=False) for name in TILTS]
     found.append(Parameter("command.latency", "s", 0.0, 0.0, LATENCY_S, "latency"))
     found += [_noise(c.name, c.unit) for c in interface.measurements]
     return tuple(found)

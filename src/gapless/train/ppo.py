@@ -248,15 +248,17 @@ class Training:
             grads, kl = jax.grad(lambda a: _loss(eqx.combine(a, static), piece, r), has_aux=True)(arrays)
             changes, optimizer = self._adam.update(grads, optimizer)
             arrays = jax.tree.map(lambda a, c: a - rate * c, arrays, changes)
-            rate = jnp.where(kl > 2 * r.kl_target, rate / 1.5, jnp.where(kl < r.kl_target / 2, rate * 1.5, rate))
-            return (arrays, optimizer, jnp.clip(rate, 1e-5, 5e-3)), kl
+            return (arrays, optimizer, rate), kl
 
         orders = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(key, r.epochs))
         pieces = orders.reshape(r.epochs * r.minibatches, -1)
         (arrays, optimizer, rate), kl = jax.lax.scan(one, (arrays, learner.optimizer, learner.rate), pieces)
+        last = kl[-r.minibatches :].mean()
+        rate = jnp.where(last > 2 * r.kl_target, rate / 1.5, jnp.where(last < r.kl_target / 2, rate * 1.2, rate))
+        rate = jnp.clip(rate, r.rate / 100, r.rate * 3)
         network, noise, critic = eqx.combine(arrays, static)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
-        return learner._replace(policy=policy, log_noise=noise, critic=critic, optimizer=optimizer, rate=rate), kl[-1]
+        return learner._replace(policy=policy, log_noise=noise, critic=critic, optimizer=optimizer, rate=rate), last
 
 
 def _where(mask: Any, a: Any, b: Any) -> Any:
