@@ -43,8 +43,8 @@ class Task(ABC):
         return self.start(key, n)
 
     @abstractmethod
-    def reward(self, measurement: Signals, command: Signals) -> Float[Array, " *world"]:
-        """Reward per second, from the measurement that followed the command."""
+    def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        """Reward per second, from the measurements before and after a command was sent."""
 
     @abstractmethod
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
@@ -58,6 +58,7 @@ class Task(ABC):
         """The return of an episode: rewards of all transitions in it, times the period."""
         if len(log) < 2:
             return 0.0
+        before = {name: values[: len(log) - 1] for name, values in log.measurements.items()}
         after = {name: values[1 : len(log)] for name, values in log.measurements.items()}
         sent = {name: values[:-1] for name, values in log.commands.items()}
-        return float(np.sum(np.asarray(self.reward(after, sent)))) * log.interface.period_s
+        return float(np.sum(np.asarray(self.reward(before, sent, after)))) * log.interface.period_s

@@ -1,0 +1,21 @@
+"""Logs → a better simulator: the gap, identification, its first explanation, and the next motion."""
+
+from .attribution import Cause, attribute
+from .excite import Excitation, Excite, excite
+from .gap import Gap, gap
+from .identify import Identified, Identify, identify
+from .noise import sensor_noise
+
+__all__ = [
+    "Cause",
+    "Excite",
+    "Gap",
+    "Identified",
+    "Identify",
+    "Excitation",
+    "attribute",
+    "excite",
+    "gap",
+    "identify",
+    "sensor_noise",
+]

@@ -145,6 +145,7 @@ class CartpoleReality(Reality):
         m22 = pole * (INERTIA_PER_KG + lever**2)
         smooth = push - hidden["damping"] * speed + pole * lever * jnp.sin(angle) * spin**2 - friction + m11 * aside
         turn = -pole * lever * down * jnp.sin(angle) + m12 * aside - hidden["hinge_damping"] * spin
+        m11 = m11 + h / 2 * hidden["damping"]  # the damping of the mean speed over the tick
         determinant = m11 * m22 - m12**2
         a = (m22 * smooth - m12 * turn) / determinant
         if "lugre" not in self.effects:

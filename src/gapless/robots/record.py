@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, Log, Robot, Signals
+from gapless.core import Block, Interface, Log, Robot, Signals
 
 from .gate import Gate
 
@@ -49,12 +49,11 @@ def record(
             note(rows[-1])
         if gate.stopped or ended:
             break
-    return log_of(rows, gate, {"episode": episode, "stopped": gate.stopped})
+    return log_of(rows, gate.interface, {"episode": episode, "stopped": gate.stopped})
 
 
-def log_of(rows: list[Row], robot: Robot, source: dict[str, Any]) -> Log:
+def log_of(rows: list[Row], interface: Interface, source: dict[str, Any]) -> Log:
     """Rows as a log; a channel that was missing or misshapen is written as not-a-number."""
-    interface = robot.interface
 
     def column(kind: str, name: str, width: int) -> np.ndarray:
         values = [np.asarray(r[kind].get(name, np.nan), np.float64) for r in rows]

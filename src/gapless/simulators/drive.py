@@ -27,8 +27,8 @@ class Agent(NamedTuple):
 
     look: Callable[[Any, Carry, Signals, Signals, PRNGKeyArray], tuple[Carry, Restart, Record]]
     """(weights, carry, measurement, privileged, key): what came of the last command, and which worlds end here."""
-    act: Callable[[Any, Carry, Signals, Any, PRNGKeyArray], tuple[Carry, Signals, Record]]
-    """(weights, carry, measurement, fresh, key): the next command; fresh worlds have just begun."""
+    act: Callable[[Any, Carry, Signals, Signals, Any, PRNGKeyArray], tuple[Carry, Signals, Record]]
+    """(weights, carry, measurement, privileged, fresh, key): the next command; fresh worlds have just begun."""
 
 
 class Loop:
@@ -46,8 +46,8 @@ class Loop:
         """All worlds at their start: the simulator's state, the carry, and the first command."""
         keys = jax.random.split(key, 2)
         everywhere = np.ones(self.simulator.worlds, bool)
-        state, seen, _ = self.simulator.reset(self.simulator.init(), everywhere, params, start, keys[0])
-        carry, command, record = self._begin(weights, carry, seen, everywhere, keys[1])
+        state, seen, privileged = self.simulator.reset(self.simulator.init(), everywhere, params, start, keys[0])
+        carry, command, record = self._begin(weights, carry, seen, privileged, everywhere, keys[1])
         return state, carry, {"command": command, "acted": record, "measurement": seen}
 
     def drive(
@@ -61,7 +61,8 @@ class Loop:
     def _look_and_act(self, weights: Any, carry: Carry, seen: Signals, privileged: Signals, keys: Any) -> Any:
         pair = jax.random.wrap_key_data(keys)
         looked, restart, outcome = self._agent.look(weights, carry, seen, privileged, pair[0])
-        acted, command, record = self._agent.act(weights, looked, seen, jnp.zeros(self.simulator.worlds, bool), pair[1])
+        nobody = jnp.zeros(self.simulator.worlds, bool)
+        acted, command, record = self._agent.act(weights, looked, seen, privileged, nobody, pair[1])
         return looked, restart, outcome, acted, command, record, restart.where.any()
 
     def _stepped(self, weights: Any, state: Any, carry: Carry, last: Any, key: PRNGKeyArray, steps: int) -> Any:
@@ -77,8 +78,9 @@ class Loop:
             rows.append({**last["acted"], **outcome})
             if any_end:
                 where = np.asarray(restart.where)
-                state, seen, _ = self.simulator.reset(state, where, restart.params, restart.start, keys[k, 1])
-                carry, command, acted = self._begin(weights, looked, seen, where, jax.random.wrap_key_data(keys[k, 3]))
+                state, seen, privileged = self.simulator.reset(state, where, restart.params, restart.start, keys[k, 1])
+                again = jax.random.wrap_key_data(keys[k, 3])
+                carry, command, acted = self._begin(weights, looked, seen, privileged, where, again)
             last = {"command": command, "acted": acted, "measurement": seen}
         return state, carry, last, _stacked(rows)
 
@@ -88,8 +90,8 @@ class Loop:
             keys = jax.random.split(key, 4)
             state, seen, privileged = self.simulator.step(state, last["command"], keys[0])
             carry, restart, outcome = self._agent.look(weights, carry, seen, privileged, keys[2])
-            state, seen, _ = self.simulator.reset(state, restart.where, restart.params, restart.start, keys[1])
-            carry, command, acted = self._agent.act(weights, carry, seen, restart.where, keys[3])
+            state, seen, privileged = self.simulator.reset(state, restart.where, restart.params, restart.start, keys[1])
+            carry, command, acted = self._agent.act(weights, carry, seen, privileged, restart.where, keys[3])
             return (state, carry, {"command": command, "acted": acted, "measurement": seen}), {**last["acted"], **outcome}
 
         (state, carry, last), records = jax.lax.scan(turn, (state, carry, last), jax.random.split(key, steps))

@@ -10,9 +10,11 @@ from gapless.core import Params
 from .traceable import TraceableSimulator
 
 GRAVITY = 9.81
+ARMATURE = 0.008
+"""The model's, on the slider."""
 ROD_INERTIA_PER_MASS = 0.0031 / 0.15
-# MuJoCo's defaults: solref 0.02 1, solimp 0.9 0.95 …; dry friction acts at zero distance, so its impedance is the first.
-IMPEDANCE, WIDEST_IMPEDANCE, TIME_CONSTANT = 0.9, 0.95, 0.02
+# The model's solreffriction and solimpfriction.
+IMPEDANCE, WIDEST_IMPEDANCE, TIME_CONSTANT = 0.99, 0.99, 0.008
 
 
 class JaxCartpole(TraceableSimulator):
@@ -32,12 +34,11 @@ class JaxCartpole(TraceableSimulator):
         aside = GRAVITY * jnp.sin(params.get("gravity.tilt_x", 0.0))
         down = jnp.sqrt(GRAVITY**2 - aside**2)
         smooth = (
-            params["motor.gain"] * control[0] + sway * spin**2 - damping[0] * speed + m11 * aside,
+            params["motor.gain"] * control[0] + sway * spin**2 - damping[0] * speed + (m11 - ARMATURE) * aside,
             -sway * down + m12 * aside - damping[1] * spin,
         )
         friction = _dry_friction(params, (m11, m12, m22), smooth, speed)
-        # MuJoCo's Euler is implicit in joint damping: (M + hD) a = forces.
-        a = _solve(m11 + step_s * damping[0], m12, m22 + step_s * damping[1], smooth[0] + friction, smooth[1])
+        a = _solve(m11, m12, m22, smooth[0] + friction, smooth[1])
         velocity = velocity + step_s * jnp.stack(a)
         return position + step_s * velocity, velocity
 
@@ -46,7 +47,7 @@ def mass_matrix(params: Params, cosine: Any) -> tuple[Any, Any, Any]:
     """The joint-space inertia: both joints and what couples them."""
     pole, lever = params["pole.mass"], params["pole.com"]
     about_com = pole * ROD_INERTIA_PER_MASS * params["pole.inertia"]
-    return params["cart.mass"] + pole, pole * lever * cosine, about_com + pole * lever**2
+    return params["cart.mass"] + ARMATURE + pole, pole * lever * cosine, about_com + pole * lever**2
 
 
 def _dry_friction(params: Params, mass: tuple, smooth: tuple, speed: Any) -> Any:

@@ -77,15 +77,18 @@ def _agent(static: Any, simulator: Simulator, task: Task) -> Agent:
     worlds, period_s = simulator.worlds, simulator.interface.period_s
 
     def look(weights: Any, carry: Any, seen: Signals, privileged: Signals, key: PRNGKeyArray) -> Any:
-        record = {"reward": task.reward(seen, carry["command"]), "finished": task.finished(seen)}
+        record = {"reward": task.reward(carry["measurement"], carry["command"], seen), "finished": task.finished(seen)}
         return carry, Restart(jnp.zeros(worlds, bool), {}, {}), record
 
-    def act(weights: Any, carry: Any, seen: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
+    def act(
+        weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray
+    ) -> Any:
         policy = eqx.combine(weights, static)
         keys = jax.random.split(key, worlds)
         step = jax.vmap(policy.step, (0, 0, 0, None, 0))
         memory, command = step(carry["params"], carry["memory"], seen, period_s, keys)
-        return {**carry, "memory": memory, "command": command}, command, {"measurement": seen, "command": command}
+        record = {"measurement": seen, "command": command}
+        return {**carry, "memory": memory, **record}, command, record
 
     return Agent(look, act)
 

@@ -12,10 +12,12 @@ UPRIGHT_RAD = 0.3
 RAIL_M = 0.42
 """Where the episode ends; the rail is a little longer."""
 VOLTS = 10.0
+CALM_RAD_S = 4.0
+PERIOD_S = 0.02
 
 
 class SwingUp(Task):
-    """Angle 0 hangs. Reward: how upright the pole is, less for being off-centre and for volts."""
+    """Angle 0 hangs. Reward: how upright and calm the pole is, less for being off-centre and for volts."""
 
     name = "swingup"
     seconds = 5.0
@@ -54,11 +56,15 @@ class SwingUp(Task):
         free = jax.random.bernoulli(keys[5], 0.5, (n, 1))
         return {k: jnp.where(free, v, hanging.get(k, 0.0)) for k, v in anywhere.items()}
 
-    def reward(self, measurement: Signals, command: Signals) -> Float[Array, " *world"]:
-        height = (1 - jnp.cos(measurement["pole.angle"][..., 0])) / 2
-        off_centre = (measurement["cart.position"][..., 0] / RAIL_M) ** 2
+    def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        angle = after["pole.angle"][..., 0]
+        turned = angle - before["pole.angle"][..., 0]
+        spin = jnp.arctan2(jnp.sin(turned), jnp.cos(turned)) / PERIOD_S
+        height = (1 - jnp.cos(angle)) / 2
+        calm = 0.3 + 0.7 * jnp.exp(-((spin / CALM_RAD_S) ** 2))  # or whirling round and round would pay, too
+        off_centre = (after["cart.position"][..., 0] / RAIL_M) ** 2
         effort = (command["motor"][..., 0] / VOLTS) ** 2
-        return height**2 * (1 - 0.5 * off_centre) - 0.05 * effort
+        return height * calm * (1 - 0.5 * off_centre) - 0.05 * effort
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         return jnp.abs(measurement["cart.position"][..., 0]) > RAIL_M

@@ -46,6 +46,8 @@ class Ppo:
     """How far a probability ratio may pay."""
     kl_target: float = 0.015
     """KL divergence per update that the learning rate aims at."""
+    budget: int = 600_000
+    """Control periods over all worlds after which the learning rate has faded out, beginning at half of them."""
     entropy: float = 0.003
     """Weight of the entropy bonus."""
     noise: float = 0.6
@@ -68,6 +70,8 @@ class Learner(NamedTuple):
     critic_observed: Normaliser
     optimizer: Any
     rate: Float[Array, ""]
+    taken: Float[Array, ""]
+    """Control periods learnt from so far."""
 
 
 class Training:
@@ -138,7 +142,7 @@ class Training:
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
         optimizer = self._adam.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
-        return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, jnp.asarray(r.rate))
+        return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, jnp.asarray(r.rate), jnp.zeros(()))
 
     def _privileged_width(self) -> int:
         one = self.simulator.with_worlds(1)
@@ -179,7 +183,7 @@ class Training:
         age = carry["age"] + 1
         finished = self.task.finished(seen)
         cut = finished | (age >= self.horizon)
-        reward = self.task.reward(seen, carry["command"]) * self.simulator.interface.period_s
+        reward = self.task.reward(carry["measurement"], carry["command"], seen) * self.simulator.interface.period_s
         restart, params = self._restart(cut, carry["params"], key)
         carry = {**carry, "memory": memory, "age": age, "seen": observation, "known": known, "params": params}
         return carry, restart, {"reward": reward, "finished": finished, "cut": cut, "known_next": known}
@@ -197,7 +201,9 @@ class Training:
         mixed = {k: jnp.where(where, v, params[k]) for k, v in drawn.items()}
         return Restart(where, mixed, start), mixed
 
-    def _act(self, weights: Any, carry: Any, seen: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
+    def _act(
+        self, weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray
+    ) -> Any:
         policy = eqx.combine(weights[0], self._static)
         worlds = self.recipe.worlds
         blank = jax.vmap(policy.init)(jax.random.split(key, worlds))
@@ -208,11 +214,9 @@ class Training:
         noise = jax.random.normal(key, centre.shape)
         unit = centre + jnp.exp(weights[1]) * noise
         memory, command = jax.vmap(policy.send)(memory, unit)
-        # What only a simulator knows about a start is its measurement: nothing moves yet.
-        known = carry["known"].at[:, : observation.shape[1]].set(observation)
-        known = _where(fresh, known.at[:, observation.shape[1] :].set(0.0), known)
+        known = _where(fresh, self._critic_input(observation, privileged, carry["params"]), carry["known"])
         age = jnp.where(fresh, 0, carry["age"])
-        carry = {**carry, "memory": memory, "age": age, "command": command}
+        carry = {**carry, "memory": memory, "age": age, "command": command, "measurement": seen}
         return carry, command, {"seen": observation, "known": known, "unit": unit, "noise": noise}
 
     def _learn(self, learner: Learner, batch: Any, key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
@@ -235,11 +239,12 @@ class Training:
             lambda p: (p.shift, p.scale), learner.policy, (learner.observed.shift, learner.observed.scale)
         )
         notes = {"reward": batch["reward"].mean(), "kl": kl, "noise": jnp.exp(learner.log_noise).mean()}
-        return learner._replace(policy=policy), notes
+        return learner._replace(policy=policy, taken=learner.taken + batch["reward"].size), notes
 
     def _epochs(self, learner: Learner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, Any]:
         r, count = self.recipe, self.recipe.worlds * self.recipe.steps
         trained = (learner.policy.network, learner.log_noise, learner.critic)
+        fading = jnp.clip(2 * (1 - learner.taken / r.budget), 0.05, 1.0)
         arrays, static = eqx.partition(trained, eqx.is_array)
 
         def one(held: Any, piece: Any) -> Any:
@@ -247,7 +252,7 @@ class Training:
             piece = jax.tree.map(lambda x: x[piece], rows)
             grads, kl = jax.grad(lambda a: _loss(eqx.combine(a, static), piece, r), has_aux=True)(arrays)
             changes, optimizer = self._adam.update(grads, optimizer)
-            arrays = jax.tree.map(lambda a, c: a - rate * c, arrays, changes)
+            arrays = jax.tree.map(lambda a, c: a - fading * rate * c, arrays, changes)
             return (arrays, optimizer, rate), kl
 
         orders = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(key, r.epochs))
@@ -255,7 +260,7 @@ class Training:
         (arrays, optimizer, rate), kl = jax.lax.scan(one, (arrays, learner.optimizer, learner.rate), pieces)
         last = kl[-r.minibatches :].mean()
         rate = jnp.where(last > 2 * r.kl_target, rate / 1.5, jnp.where(last < r.kl_target / 2, rate * 1.2, rate))
-        rate = jnp.clip(rate, r.rate / 100, r.rate * 3)
+        rate = jnp.clip(rate, r.rate / 100, r.rate)
         network, noise, critic = eqx.combine(arrays, static)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, log_noise=noise, critic=critic, optimizer=optimizer, rate=rate), last

@@ -1,0 +1,103 @@
+"""Episodes that are never lost: each row is on disk before the next, and what was interrupted is kept as aborted."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxtyping import PRNGKeyArray
+
+from gapless.core import Block, Interface, Log, Robot, Store, Task
+from gapless.logs import write_logs
+from gapless.robots import log_of, record
+
+RESET_S = 5.0
+"""Robot seconds that a reset costs."""
+
+
+def robot_seconds(log: Log) -> float:
+    """What an episode costs: its own time and the reset before it."""
+    return log.seconds + RESET_S
+
+
+class EpisodeFile:
+    """One episode as lines of JSON, a closing line last."""
+
+    def __init__(self, path: Path, interface: Interface) -> None:
+        self.path, self.interface = path, interface
+
+    def finished(self) -> Log | None:
+        """The log, if the episode came to its end."""
+        rows = self._lines()
+        return log_of(rows[:-1], self.interface, rows[-1]["end"]) if rows and "end" in rows[-1] else None
+
+    def interrupted(self) -> Log | None:
+        """What there is of an episode that did not."""
+        rows = self._lines()
+        if not self.path.exists() or (rows and "end" in rows[-1]):
+            return None
+        return log_of(rows, self.interface, {"stopped": "the recording was interrupted"})
+
+    def record(self, robot: Robot, policy: Block, task: Task, seconds: float, episode: int, key: PRNGKeyArray) -> Log:
+        """Record it, row by row, and read it back: what is returned is what is on disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("w") as file:
+
+            def note(row: dict) -> None:
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+
+            log = record(robot, policy, seconds, episode, key, task.finished, note)
+            note({"end": log.source})
+            os.fsync(file.fileno())
+        finished = self.finished()
+        assert finished is not None
+        return finished
+
+    def _lines(self) -> list[dict]:
+        found = []
+        if self.path.exists():
+            for line in self.path.read_text().splitlines():
+                try:
+                    found.append(json.loads(line))
+                except ValueError:  # the line during which it was interrupted
+                    break
+        return found
+
+
+def keep_aborted(store: Store, file: EpisodeFile, recipe: dict, task: Task) -> None:
+    """File an interrupted episode as an artifact of its own, so that its robot seconds count."""
+    log = file.interrupted()
+    if log is None:
+        return
+    attempt = len(store.all("aborted"))
+
+    def build(folder: Path) -> dict:
+        write_logs(folder / "logs", [log], task.name)
+        return {"robot_seconds": robot_seconds(log), "reason": log.source["stopped"]}
+
+    store.make("aborted", {}, {**recipe, "attempt": attempt}, build)
+    file.path.unlink()
+
+
+def record_all(
+    store: Store,
+    progress: Path,
+    robot: Robot,
+    task: Task,
+    plan: list[tuple[int, float, Block, PRNGKeyArray]],
+    recipe: dict,
+    tell: Callable[[int, Log], None],
+) -> list[Log]:
+    """Record the planned episodes (number, seconds, policy, key), going on where an earlier try was interrupted."""
+    logs = []
+    for episode, seconds, policy, key in plan:
+        file = EpisodeFile(progress / f"episode-{episode}.jsonl", robot.interface)
+        log = file.finished()
+        if log is None:
+            keep_aborted(store, file, {**recipe, "episode": episode}, task)
+            robot.connect()
+            log = file.record(robot, policy, task, seconds, episode, key)
+        tell(episode, log)
+        logs.append(log)
+    return logs

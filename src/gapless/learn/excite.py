@@ -1,0 +1,175 @@
+"""A motion that teaches: sums of sines, kept inside the limits in every simulation that the belief allows."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from gapless.core import (
+    Block,
+    GaplessError,
+    Gaussian,
+    Holds,
+    Interface,
+    Params,
+    Signals,
+    Simulator,
+    generator_from,
+    unstack,
+)
+from gapless.nets.policy import command_scale
+
+SINES = 5
+
+
+@dataclass(frozen=True)
+class Excite:
+    """Choose the next motion by what it would teach."""
+
+    candidates: int = 48
+    """Motions scored."""
+    doubts: int = 8
+    """Draws from the belief in which each must stay inside the limits."""
+    share: float = 0.8
+    """Largest command used, as a share of its limit."""
+    margin: float = 0.75
+    """Share of the measured limits that the simulated motions may use."""
+    slowest_hz: float = 0.25
+    """Slowest sine."""
+    fastest_hz: float = 3.0
+    """Fastest sine."""
+
+
+class Excitation(Block):
+    """Commands written beforehand, one row per period, and a weak pull that keeps limited channels off their limits."""
+
+    interface: Interface = eqx.field(static=True)
+    rows: Float[Array, "period command"]
+    pull: Float[Array, "command measurement"]
+    middle: Float[Array, " measurement"]
+
+    def init(self, key: PRNGKeyArray) -> Array:
+        return jnp.zeros((), jnp.int32)
+
+    def step(
+        self, params: Params, memory: Array, inputs: Signals, dt_s: float, key: PRNGKeyArray
+    ) -> tuple[Array, Signals]:
+        seen = jnp.concatenate([inputs[name] for name in self.interface.measurement_names])
+        centre, half = command_scale(self.interface)
+        wanted = self.rows[jnp.minimum(memory, len(self.rows) - 1)] - self.pull @ (seen - self.middle)
+        values = jnp.clip(wanted, centre - half, centre + half)
+        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1].tolist()
+        return memory + 1, dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
+
+
+def excite(
+    simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, key: PRNGKeyArray
+) -> Excitation:
+    """The candidate that says most about the belief's parameters among those that stay inside the robot's limits."""
+    rng = generator_from(key)
+    motions = _candidates(simulator.interface, seconds, recipe, rng)
+    pull, middle = _pull(simulator, limits, recipe)
+    draws = belief.sample(jax.random.key(int(rng.integers(2**31))), recipe.doubts)
+    draws = {k: np.asarray(v, np.float64) for k, v in draws.items()}
+    draws = {k: np.concatenate([[float(np.asarray(belief.mean()[k]))], v]) for k, v in draws.items()}
+    commands, seen = _simulate(simulator, draws, motions, pull, middle)
+    safe = np.flatnonzero(_inside(limits, simulator.interface.period_s, seen, recipe))
+    if not safe.size:
+        raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
+    best = safe[np.argmax(_teaching(simulator, belief, commands[safe, 0]))]
+    return Excitation(simulator.interface, *(jnp.asarray(v, jnp.float32) for v in (motions[best], pull, middle)))
+
+
+def _pull(simulator: Simulator, limits: Interface, recipe: Excite) -> tuple[np.ndarray, np.ndarray]:
+    """Gains from limited channels to the commands that move them: at the margin, the pull is as strong as the motion."""
+    interface = simulator.interface
+    centre, half = command_scale(interface)
+    steps = max(2, round(0.2 / interface.period_s))
+    pushes = np.tile(centre, (1 + interface.command_width, steps, 1)).astype(float)
+    pushes[1 + np.arange(interface.command_width), :, np.arange(interface.command_width)] += half[:, None]
+    seen = _play(simulator, {}, pushes)
+    moved = np.concatenate([seen[n][:, -1] for n in interface.measurement_names], axis=1)
+    columns = [limits.channel(c.name) for c in interface.measurements for _ in range(c.width)]
+    middle = np.array([(c.low + c.high) / 2 if np.isfinite(c.low + c.high) else 0.0 for c in columns])
+    reach = np.array([c.high - m for c, m in zip(columns, middle, strict=True)])
+    answer = (moved[1:] - moved[:1]) / np.where(np.isfinite(reach), reach, np.inf)
+    strongest = np.abs(answer) == np.abs(answer).max(axis=0, keepdims=True)
+    pull = np.sign(answer) * strongest * (np.abs(answer) > 1e-9) * half[:, None] * recipe.share
+    return pull / np.where(np.isfinite(reach), recipe.margin * reach, np.inf), middle
+
+
+def _simulate(
+    simulator: Simulator, draws: Params, motions: np.ndarray, pull: np.ndarray, middle: np.ndarray
+) -> tuple[np.ndarray, Signals]:
+    """Every motion in every draw, in closed loop: commands and measurements as (motion, draw, period, …)."""
+    count, copies = len(motions), len(next(iter(draws.values())))
+    wide = simulator.with_worlds(count * copies)
+    interface, key = simulator.interface, np.zeros(2, np.uint32)
+    params = {k: np.tile(v, count) for k, v in draws.items()}
+    state, seen, _ = wide.reset(wide.init(), np.ones(wide.worlds, bool), params, {}, key)
+    centre, half = command_scale(interface)
+    rows, sent, read = np.repeat(motions, copies, axis=0), [], []
+    for k in range(motions.shape[1]):
+        read.append(np.concatenate([np.asarray(seen[n]) for n in interface.measurement_names], axis=1))
+        wanted = rows[:, k] - (read[-1] - middle) @ pull.T
+        sent.append(np.clip(wanted, centre - half, centre + half))
+        command = unstack(sent[-1], {c.name: c.width for c in interface.commands})
+        state, seen, _ = wide.step(state, command, key)
+    shape = (count, copies, motions.shape[1], -1)
+    measured = np.stack(read, axis=1).reshape(shape)
+    named = unstack(measured, {c.name: c.width for c in interface.measurements})
+    return np.stack(sent, axis=1).reshape(shape), named
+
+
+def _candidates(interface: Interface, seconds: float, recipe: Excite, rng: np.random.Generator) -> np.ndarray:
+    """Sums of sines of random pitch and phase, from faint to the largest allowed."""
+    times = np.arange(round(seconds / interface.period_s) + 1) * interface.period_s
+    middle, half = command_scale(interface)
+    shape = (recipe.candidates, SINES, interface.command_width)
+    pitch = np.exp(rng.uniform(np.log(recipe.slowest_hz), np.log(recipe.fastest_hz), shape))
+    weight, phase = rng.uniform(0.2, 1.0, shape), rng.uniform(0, 2 * np.pi, shape)
+    waves = (weight[:, None] * np.sin(2 * np.pi * pitch[:, None] * times[None, :, None, None] + phase[:, None])).sum(2)
+    loudness = np.linspace(0.15, recipe.share, recipe.candidates)[:, None, None]
+    gentle = np.minimum(times / 0.2, 1.0)[None, :, None]
+    return middle + half * loudness * gentle * waves / np.abs(waves).max(axis=1, keepdims=True)
+
+
+def _inside(limits: Interface, period_s: float, seen: Signals, recipe: Excite) -> np.ndarray:
+    """Which motions stay inside the margin in every draw."""
+    good = np.ones(len(next(iter(seen.values()))), bool)
+    for c in limits.measurements:
+        values = np.asarray(seen[c.name])
+        middle = (c.low + c.high) / 2 if np.isfinite(c.low + c.high) else 0.0
+        good &= (np.abs(values - middle) <= recipe.margin * (c.high - middle)).all(axis=(1, 2, 3))
+        good &= (np.abs(np.diff(values, axis=2)) <= recipe.margin * c.rate * period_s).all(axis=(1, 2, 3))
+    return good
+
+
+def _teaching(simulator: Simulator, belief: Gaussian, motions: np.ndarray) -> np.ndarray:
+    """Log determinant of what each motion would say about the parameters, at the belief's centre."""
+    free = [k for k in range(len(belief.names)) if not belief.names[k].endswith(".noise")]
+    size, deviation = len(free), np.sqrt(np.diag(belief.covariance))
+    step = 0.02 * deviation
+    copies = np.repeat(motions, 1 + size, axis=0)
+    params = {n: np.full(len(copies), v) for n, v in zip(belief.names, belief.centre, strict=True)}
+    for i, k in enumerate(free):
+        params[belief.names[k]][1 + i :: 1 + size] += step[k]
+    seen = _play(simulator, params, copies)
+    total = np.zeros((len(motions), size, size))
+    for values in seen.values():
+        rows = values.reshape(len(motions), 1 + size, -1)
+        spread = 0.01 * max(float(rows[:, 0].std()), 1e-9)
+        slope = (rows[:, 1:] - rows[:, :1]) / (0.02 * spread)
+        total += np.einsum("mpt,mqt->mpq", slope, slope)
+    return np.linalg.slogdet(np.eye(size) + total)[1]
+
+
+def _play(simulator: Simulator, params: Params, motions: np.ndarray) -> Signals:
+    period_s, (worlds, steps, _) = simulator.interface.period_s, motions.shape
+    times = np.arange(steps) * period_s
+    holds = Holds([times] * worlds, list(motions), np.arange(worlds), np.zeros(worlds))
+    wide = simulator.with_worlds(worlds)
+    return wide.play(params, {}, holds, np.tile(times, (worlds, 1)))

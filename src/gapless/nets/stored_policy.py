@@ -1,0 +1,93 @@
+"""A network policy on disk: its weights, and beside them what it measures, commands and sees."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from gapless.core import GaplessError, Interface, Observation
+
+from .policy import NetworkPolicy, new_policy
+from .weights import read_limited, weights_bytes, weights_from_bytes, write_whole
+
+WEIGHTS = "policy.safetensors"
+DESCRIPTION = "policy.json"
+FORMAT = 1
+LARGEST_DESCRIPTION = 2**24
+LARGEST_WEIGHTS = 2**30
+LARGEST_NETWORK = 2**14
+"""Width and depth beyond which a description is taken to be damaged."""
+
+
+def save_policy(folder: Path, policy: NetworkPolicy) -> None:
+    """Write policy.safetensors and policy.json; the same policy gives the same bytes."""
+    width, depth = hidden_of(policy)
+    weights = weights_bytes(policy)
+    description = {
+        "format": FORMAT,
+        "interface": policy.interface.to_dict(),
+        "observation": policy.observe.to_dict(),
+        "hidden": {"width": width, "depth": depth},
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / WEIGHTS, weights)
+    # The description comes last: with its hash it vouches for the weights beside it.
+    write_whole(folder / DESCRIPTION, (json.dumps(description, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def load_policy(folder: Path) -> NetworkPolicy:
+    """The policy that `save_policy` wrote, exact to the last bit."""
+    path = folder / DESCRIPTION
+    text = read_limited(path, LARGEST_DESCRIPTION)
+    try:
+        description = json.loads(text)
+        like = _untrained(description)
+        expected = str(description["weights_sha256"])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise GaplessError(
+            f"{path} is not the description of a policy ({type(error).__name__}: {str(error)[:200]}). Save it again."
+        ) from None
+    weights = read_limited(folder / WEIGHTS, LARGEST_WEIGHTS)
+    if hashlib.sha256(weights).hexdigest() != expected:
+        raise GaplessError(
+            f"{folder / WEIGHTS} is damaged or belongs to another {DESCRIPTION}: its hash is not the one written there. "
+            "Save the policy again."
+        )
+    return weights_from_bytes(weights, like, str(folder / WEIGHTS))
+
+
+def hidden_of(policy: NetworkPolicy) -> tuple[int, int]:
+    """Width and number of the hidden layers; raises unless the network is one that `new_policy` makes."""
+    hidden = policy.network.width_size, policy.network.depth
+    if _form(policy) != _form(_shapes(policy.interface, policy.observe, hidden)):
+        raise GaplessError(
+            f"the network of this policy for {policy.interface.robot!r} is not stored: only tanh layers with biases, "
+            "as new_policy makes them, are. Build it with new_policy."
+        )
+    return hidden
+
+
+def _untrained(description: dict[str, Any]) -> NetworkPolicy:
+    if description["format"] != FORMAT:
+        raise ValueError(f"format {description['format']!r}, and {FORMAT} is what is read")
+    interface = Interface.from_dict(description["interface"])
+    observe = Observation.from_dict(description["observation"])
+    hidden = int(description["hidden"]["width"]), int(description["hidden"]["depth"])
+    sizes = (*hidden, observe.width(interface), interface.command_width)
+    if not all(0 <= s <= LARGEST_NETWORK for s in sizes) or hidden[0] ** 2 * hidden[1] * 4 > LARGEST_WEIGHTS:
+        raise ValueError(f"sizes {sizes} are not those of a policy")
+    return _shapes(interface, observe, hidden)
+
+
+def _shapes(interface: Interface, observe: Observation, hidden: tuple[int, int]) -> NetworkPolicy:
+    return eqx.filter_eval_shape(lambda key: new_policy(interface, observe, hidden, key), jax.random.key(0))
+
+
+def _form(policy: NetworkPolicy) -> Any:
+    """Everything about a policy but the values of its arrays."""
+    leaves, structure = jax.tree.flatten(policy)
+    return structure, [(x.shape, x.dtype) if hasattr(x, "dtype") else x for x in leaves]

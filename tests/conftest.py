@@ -1,0 +1,249 @@
+"""Machines that several tests share: the built-in cart-pole, an arm with general sensors, a pendulum, a fake robot."""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jax
+import mujoco
+import numpy as np
+import pytest
+
+from gapless import robots, simulators
+from gapless.core import (
+    Belief,
+    Block,
+    Channel,
+    Feature,
+    GaplessError,
+    Gaussian,
+    Interface,
+    Observation,
+    Parameter,
+    Point,
+    Robot,
+    Signals,
+    Simulator,
+    Uniform,
+)
+from gapless.nets.policy import NetworkPolicy, new_policy
+from gapless.robots.cartpole import INTERFACE as CARTPOLE
+from gapless.simulators import JaxCartpole, MujocoSimulator
+from gapless.tasks import SwingUp
+
+MODELS = Path(robots.__file__).parent / "models"
+
+ARM = """
+<mujoco>
+  <option timestep="0.005"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <body name="upper">
+      <joint name="shoulder" axis="0 1 0" damping="0.2" range="-90 90"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="0.4"/>
+      <body name="lower" pos="0 0 -0.3">
+        <joint name="elbow" axis="0 1 0" damping="0.1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02" mass="0.2"/>
+        <site name="tip" pos="0 0 -0.2"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="shoulder_servo" joint="shoulder" kp="20" kv="1" ctrlrange="-1 1"/>
+    <position name="elbow_servo" joint="elbow" kp="10" kv="0.5" ctrlrange="-1 1"/>
+  </actuator>
+  <sensor>
+    <jointpos name="shoulder.angle" joint="shoulder"/>
+    <jointvel name="elbow.speed" joint="elbow"/>
+    <framepos name="tip.place" objtype="site" objname="tip"/>
+  </sensor>
+</mujoco>
+"""
+
+PENDULUM = """
+<mujoco>
+  <option timestep="0.002"/>
+  <worldbody>
+    <body name="rod">
+      <joint name="hinge" axis="0 1 0" damping="0.02"/>
+      <inertial pos="0 0 -0.3" mass="0.5" diaginertia="0.01 0.01 0.001"/>
+      <geom type="sphere" size="0.02" contype="0" conaffinity="0"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="hinge" ctrlrange="-2 2"/></actuator>
+</mujoco>
+"""
+
+
+def cartpole_parameters() -> tuple[Parameter, ...]:
+    return simulators.read_parameters(MODELS / "cartpole.toml")
+
+
+def mujoco_cartpole() -> MujocoSimulator:
+    return MujocoSimulator(simulators.load_model(MODELS / "cartpole.xml"), CARTPOLE, cartpole_parameters())
+
+
+def jax_cartpole() -> JaxCartpole:
+    return JaxCartpole(CARTPOLE, cartpole_parameters(), 5)
+
+
+def simulator_of(xml: str, period_s: float = 0.02, parameters: tuple[Parameter, ...] | None = None) -> MujocoSimulator:
+    """The simulator that a model's own interface and proposed parameters make."""
+    model = mujoco.MjModel.from_xml_string(xml)
+    interface = simulators.propose_interface(model, "machine", period_s)
+    return MujocoSimulator(
+        model, interface, simulators.propose_parameters(model, interface) if parameters is None else parameters
+    )
+
+
+SIMULATORS: dict[str, Callable[[], Simulator]] = {
+    "mujoco cart-pole": mujoco_cartpole,
+    "mujoco arm with general sensors": lambda: simulator_of(ARM),
+    "jax cart-pole": jax_cartpole,
+}
+
+
+@pytest.fixture(params=SIMULATORS)
+def any_simulator(request: pytest.FixtureRequest) -> Simulator:
+    return SIMULATORS[request.param]()
+
+
+@pytest.fixture
+def cartpole() -> MujocoSimulator:
+    return mujoco_cartpole()
+
+
+@pytest.fixture
+def traced_cartpole() -> JaxCartpole:
+    return jax_cartpole()
+
+
+@pytest.fixture
+def pendulum() -> MujocoSimulator:
+    """One driven hinge, read by joint position; damping, gain and latency in doubt."""
+    doubted = (
+        Parameter("hinge.damping", "N m s/rad", 0.02, 0.0, 0.1, "friction"),
+        Parameter("motor.gain", "N m", 1.0, 0.4, 1.6, "actuation"),
+        Parameter("command.latency", "s", 0.0, 0.0, 0.06, "latency"),
+        Parameter("hinge.position.noise", "rad", 0.0, 0.0, 1.0, "sensing", free=False),
+    )
+    return simulator_of(PENDULUM, parameters=doubted)
+
+
+BELIEFS: dict[str, Belief] = {
+    "point": Point(("pole.mass", "motor.gain"), np.array([0.15, -1.5])),
+    "uniform": Uniform(("pole.mass", "motor.gain"), np.array([0.1, -2.0]), np.array([0.3, 1.0])),
+    "gaussian of unlike scales": Gaussian(
+        ("pole.mass", "command.latency"),
+        np.array([0.15, 0.02]),
+        np.array([[4e-4, 1.6e-5], [1.6e-5, 1e-6]]),
+        np.array([0.05, 0.014]),
+        np.array([0.25, 0.026]),
+    ),
+}
+
+
+@pytest.fixture(params=BELIEFS)
+def any_belief(request: pytest.FixtureRequest) -> Belief:
+    return BELIEFS[request.param]
+
+
+def network_policy(seed: int = 0, observe: Observation = SwingUp.observe) -> NetworkPolicy:
+    return new_policy(CARTPOLE, observe, (8, 1), jax.random.key(seed))
+
+
+POLICIES: dict[str, Callable[[], Block]] = {
+    "network over a history": network_policy,
+    "network over one frame": lambda: network_policy(1, Observation((Feature("pole.angle", "sin"),))),
+}
+
+
+@pytest.fixture(params=POLICIES)
+def any_policy(request: pytest.FixtureRequest) -> Block:
+    return POLICIES[request.param]()
+
+
+class FakeRobot(Robot):
+    """A point that moves by its command on a virtual clock; what it measures can be replaced."""
+
+    interface = Interface(
+        "point", 0.02, (Channel("push", width=2, low=-1.0, high=2.0, rate=10.0),),
+        (Channel("place", width=2, unit="m", low=-5.0, high=5.0, rate=50.0),),
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[float, Signals]] = []
+        self.measured: Callable[[int], Signals] | None = None
+        self._place, self._push, self._time_s, self._reads, self._there = np.zeros(2), np.zeros(2), 0.0, 0, False
+
+    def connect(self) -> None:
+        self._there = True
+
+    def disconnect(self) -> None:
+        self._there, self._push = False, np.zeros(2)
+
+    def reset(self, episode: int) -> None:
+        self._place, self._push, self._time_s, self._reads = np.full(2, 0.01 * episode), np.zeros(2), 0.0, 0
+
+    def get_observation(self) -> Signals:
+        if not self._there:
+            raise GaplessError("the point is not connected. Call connect() first.")
+        self._reads += 1
+        return {"place": self._place.copy()} if self.measured is None else self.measured(self._reads)
+
+    def send_action(self, command: Signals) -> Signals:
+        self._push = np.clip(np.asarray(command["push"], np.float64), -1.0, 2.0)
+        self.sent.append((self._time_s, {"push": np.asarray(command["push"])}))
+        return {"push": self._push.copy()}
+
+    def now(self) -> float:
+        return self._time_s
+
+    def wait_until(self, time_s: float) -> None:
+        passed = max(0.0, time_s - self._time_s)
+        self._place, self._time_s = self._place + passed * self._push, self._time_s + passed
+
+
+ROBOTS: dict[str, Callable[[], Robot]] = {
+    **{f"cart-pole twin of tier {t}": lambda t=t: robots.find_robot(f"twin:cartpole?seed=1&tier={t}") for t in "ABC"},
+    "fake in this process": FakeRobot,
+}
+
+
+@pytest.fixture(params=ROBOTS)
+def any_robot(request: pytest.FixtureRequest) -> Iterator[Robot]:
+    robot = ROBOTS[request.param]()
+    yield robot
+    robot.disconnect()
+
+
+@pytest.fixture
+def fake_robot() -> FakeRobot:
+    return FakeRobot()
+
+
+@pytest.fixture(scope="session")
+def make_simulator() -> Callable[..., MujocoSimulator]:
+    """Model text → simulator, with the proposed interface and parameters unless given."""
+    return simulator_of
+
+
+@pytest.fixture(scope="session")
+def make_policy() -> Callable[..., NetworkPolicy]:
+    """Seed → an untrained policy of the cart-pole."""
+    return network_policy
+
+
+@pytest.fixture(scope="session")
+def lively_commands() -> Callable[..., Signals]:
+    def commands(interface: Interface, rows: int, seed: int = 0) -> Signals:
+        """Held steps and a sine within the limits, each (rows, width)."""
+        rng, clock = np.random.default_rng(seed), np.arange(rows)[:, None] * interface.period_s
+        found = {}
+        for c in interface.commands:
+            steps = np.repeat(rng.uniform(-0.6, 0.6, (math.ceil(rows / 7), c.width)), 7, axis=0)[:rows]
+            wave = 0.3 * np.sin(2 * np.pi * 1.3 * clock + rng.uniform(0, 6, c.width))
+            found[c.name] = (c.low + c.high) / 2 + (c.high - c.low) / 2 * (steps + wave)
+        return found
+
+    return commands
