@@ -1,6 +1,5 @@
 """Machines that several tests share: the built-in cart-pole, an arm with general sensors, a pendulum, a fake robot."""
 
-import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,20 +10,17 @@ import pytest
 
 from gapless import robots, simulators
 from gapless.core import (
-    Belief,
-    Block,
     Channel,
-    Feature,
     GaplessError,
-    Gaussian,
     Interface,
+    Log,
     Observation,
     Parameter,
-    Point,
+    Params,
     Robot,
     Signals,
     Simulator,
-    Uniform,
+    on_one_clock,
 )
 from gapless.nets.policy import NetworkPolicy, new_policy
 from gapless.robots.cartpole import INTERFACE as CARTPOLE
@@ -130,37 +126,8 @@ def pendulum() -> MujocoSimulator:
     return simulator_of(PENDULUM, parameters=doubted)
 
 
-BELIEFS: dict[str, Belief] = {
-    "point": Point(("pole.mass", "motor.gain"), np.array([0.15, -1.5])),
-    "uniform": Uniform(("pole.mass", "motor.gain"), np.array([0.1, -2.0]), np.array([0.3, 1.0])),
-    "gaussian of unlike scales": Gaussian(
-        ("pole.mass", "command.latency"),
-        np.array([0.15, 0.02]),
-        np.array([[4e-4, 1.6e-5], [1.6e-5, 1e-6]]),
-        np.array([0.05, 0.014]),
-        np.array([0.25, 0.026]),
-    ),
-}
-
-
-@pytest.fixture(params=BELIEFS)
-def any_belief(request: pytest.FixtureRequest) -> Belief:
-    return BELIEFS[request.param]
-
-
 def network_policy(seed: int = 0, observe: Observation = SwingUp.observe) -> NetworkPolicy:
     return new_policy(CARTPOLE, observe, (8, 1), jax.random.key(seed))
-
-
-POLICIES: dict[str, Callable[[], Block]] = {
-    "network over a history": network_policy,
-    "network over one frame": lambda: network_policy(1, Observation((Feature("pole.angle", "sin"),))),
-}
-
-
-@pytest.fixture(params=POLICIES)
-def any_policy(request: pytest.FixtureRequest) -> Block:
-    return POLICIES[request.param]()
 
 
 class FakeRobot(Robot):
@@ -237,13 +204,32 @@ def make_policy() -> Callable[..., NetworkPolicy]:
 @pytest.fixture(scope="session")
 def lively_commands() -> Callable[..., Signals]:
     def commands(interface: Interface, rows: int, seed: int = 0) -> Signals:
-        """Held steps and a sine within the limits, each (rows, width)."""
+        """Rest, then held steps and a sine within the limits, each (rows, width)."""
         rng, clock = np.random.default_rng(seed), np.arange(rows)[:, None] * interface.period_s
         found = {}
         for c in interface.commands:
-            steps = np.repeat(rng.uniform(-0.6, 0.6, (math.ceil(rows / 7), c.width)), 7, axis=0)[:rows]
+            steps = np.repeat(rng.uniform(-0.6, 0.6, (rows // 7 + 1, c.width)), 7, axis=0)[:rows]
             wave = 0.3 * np.sin(2 * np.pi * 1.3 * clock + rng.uniform(0, 6, c.width))
-            found[c.name] = (c.low + c.high) / 2 + (c.high - c.low) / 2 * (steps + wave)
+            found[c.name] = (clock > 0) * ((c.low + c.high) / 2 + (c.high - c.low) / 2 * (steps + wave))
         return found
 
     return commands
+
+
+@pytest.fixture(scope="session")
+def simulate() -> Callable[..., Log]:
+    def log(
+        simulator: Simulator, params: Params, commands: Signals, start: Signals | None = None, seed: int = 0
+    ) -> Log:
+        """What a simulator measures in one world under these commands, as a log."""
+        one, everywhere, rows = simulator.with_worlds(1), np.ones(1, bool), len(next(iter(commands.values())))
+        state, seen, _ = one.reset(one.init(), everywhere, params, start or {}, jax.random.key(seed))
+        measured = [{k: np.array(v[0]) for k, v in seen.items()}]
+        for k in range(rows - 1):
+            sent = {name: v[k][None] for name, v in commands.items()}
+            state, seen, _ = one.step(state, sent, np.array([seed, k], np.uint32))
+            measured.append({name: np.array(v[0]) for name, v in seen.items()})
+        columns = {name: np.stack([row[name] for row in measured]) for name in measured[0]}
+        return on_one_clock(one.interface, commands, columns, np.arange(rows) * one.interface.period_s)
+
+    return log

@@ -1,5 +1,7 @@
 """A network policy as one ONNX graph, drawn by hand: measurements and memory in, commands and the next memory out."""
 
+from typing import Any
+
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -44,7 +46,7 @@ class Drawing:
         self.constants.append(numpy_helper.from_array(np.asarray(value, dtype, order="C"), name))
         return name
 
-    def op(self, kind: str, *values: str, **attributes: object) -> str:
+    def op(self, kind: str, *values: str, **attributes: Any) -> str:
         name = f"{INNER}{kind.lower()}{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, values, [name], **attributes))
         return name
@@ -155,8 +157,8 @@ def _require_drawable(policy: NetworkPolicy) -> None:
     for name in interface.command_names + interface.measurement_names:
         if name.startswith((MEMORY, NEXT, INNER)):
             raise GaplessError(
-                f"channel {name!r} cannot be exported: names that begin with {MEMORY!r}, {NEXT!r} or {INNER!r} are taken "
-                "by the policy's memory. Rename the channel."
+                f"channel {name!r} cannot be exported: names that begin with {MEMORY!r}, {NEXT!r} or {INNER!r} "
+                "are taken by the policy's memory. Rename the channel."
             )
     for f in policy.observe.features:
         if f.channel not in interface.measurement_names:

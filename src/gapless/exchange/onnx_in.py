@@ -76,8 +76,8 @@ def _tried(content: bytes, path: Path) -> dict[str, Any]:
         step = json.loads(done.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         raise GaplessError(
-            f"{path} needs more than {onnx_probe.SECONDS} s or {onnx_probe.MEMORY_BYTES // 2**30} GiB for its first step, "
-            "or brings onnxruntime down. Export the policy again, as a smaller network."
+            f"{path} needs more than {onnx_probe.SECONDS} s or {onnx_probe.MEMORY_BYTES // 2**30} GiB for its first "
+            "step, or brings onnxruntime down. Export the policy again, as a smaller network."
         ) from None
     if "fault" in step:
         raise GaplessError(f"{path} {step['fault']}. Export the policy with standard ONNX operators in one file.")

@@ -25,7 +25,7 @@ STEPS = 32
 
 
 def export_policy(policy: NetworkPolicy, path: Path, extra: dict[str, Any] | None = None) -> float:
-    """Write the policy as ONNX, `extra` in its metadata; the largest difference to JAX, as a share of the command range.
+    """Write the policy as ONNX, `extra` in its metadata; the largest difference to JAX as a share of a command's range.
 
     It is compared over several steps before the file appears; a policy that differs leaves no file.
     """
@@ -59,27 +59,29 @@ def onnx_bytes(policy: NetworkPolicy, extra: dict[str, Any] | None = None) -> by
     try:
         texts = {name: json.dumps(value, sort_keys=True, allow_nan=False) for name, value in described.items()}
     except (TypeError, ValueError) as error:
-        raise GaplessError(f"what goes with the policy cannot be written as JSON ({error}). Use plain values.") from None
+        raise GaplessError(
+            f"what goes with the policy cannot be written as JSON ({error}). Use plain values."
+        ) from None
     helper.set_model_props(model, {"gapless.format": FORMAT, "gapless.version": gapless.__version__, **texts})
     return model.SerializeToString(deterministic=True)
 
 
 def largest_difference(policy: NetworkPolicy, exported: OnnxPolicy) -> float:
-    """Between the two over random steps: of commands relative to their range, of remembered measurements relative to 1."""
+    """Between the two over random steps: of commands as a share of their range, of remembered measurements of 1."""
     key, worst = jax.random.key(0), 0.0
-    memory = policy.init(key)
+    memory, kept = policy.init(key), exported.init(key).keys()
     ranges = 2 * command_scale(policy.interface)[1]
     step = eqx.filter_jit(policy.step)
     # Both start each step from one memory, or a policy that reacts strongly to its own commands would drift apart.
     with jax.default_matmul_precision("highest"):
         for seen in _motion(policy.interface):
-            before = {name: v for name, v in _memory_as_named(memory).items() if name in exported.init(key)}
+            before = {name: v for name, v in _memory_as_named(memory).items() if name in kept}
             memory, command = step({}, memory, seen, 0.0, key)
             after, answered = exported.step({}, before, seen, 0.0, key)
-            for name, values in _memory_as_named(memory).items():
-                if name in after:
-                    scale = ranges if name == COMMANDS else 1 + np.abs(values)
-                    worst = np.maximum(worst, _share(after[name] - values, scale))
+            expected = _memory_as_named(memory)
+            for name in kept:
+                scale = ranges if name == COMMANDS else 1 + np.abs(expected[name])
+                worst = np.maximum(worst, _share(after[name] - expected[name], scale))
             gaps = np.concatenate([answered[n] - np.asarray(command[n]) for n in policy.interface.command_names])
             worst = np.maximum(worst, _share(gaps, ranges))
     return float(worst)
@@ -98,7 +100,9 @@ def _motion(interface: Interface) -> list[Signals]:
     """Measurements as a random walk from rest, which grows until it crosses the seam of angles many times."""
     noise = generator_for(0, "onnx", interface.robot)
     strides = np.geomspace(1e-3, 1.0, STEPS)
-    walks = {c.name: np.cumsum(strides[:, None] * noise.normal(size=(STEPS, c.width)), 0) for c in interface.measurements}
+    walks = {
+        c.name: np.cumsum(strides[:, None] * noise.normal(size=(STEPS, c.width)), 0) for c in interface.measurements
+    }
     return [{c.name: _within(c, walks[c.name][k]) for c in interface.measurements} for k in range(STEPS)]
 
 

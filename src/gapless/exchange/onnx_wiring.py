@@ -75,8 +75,8 @@ def foreign_wiring(step: dict[str, Any], interface: Interface, path: Path) -> Wi
         raise GaplessError(
             f"{path} is no policy for {interface.robot!r}: {_spelled(step)}. Expected are one float input of width "
             f"{interface.measurement_width} ({_listed(interface.measurements)}), one float output of width "
-            f"{interface.command_width} ({_listed(interface.commands)}), either alone or with a leading axis of 1, and for "
-            "each further input x an output x_out or next_x of the same shape. Export the policy like that."
+            f"{interface.command_width} ({_listed(interface.commands)}), either alone or with a leading axis of 1, and "
+            "for each further input x an output x_out or next_x of the same shape. Export the policy like that."
         )
     return Wiring(
         (_carrying(measured, interface.measurements),),

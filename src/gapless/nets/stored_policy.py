@@ -54,8 +54,8 @@ def load_policy(folder: Path) -> NetworkPolicy:
     weights = read_limited(folder / WEIGHTS, LARGEST_WEIGHTS)
     if hashlib.sha256(weights).hexdigest() != expected:
         raise GaplessError(
-            f"{folder / WEIGHTS} is damaged or belongs to another {DESCRIPTION}: its hash is not the one written there. "
-            "Save the policy again."
+            f"{folder / WEIGHTS} is damaged or belongs to another {DESCRIPTION}: its hash is not the one written "
+            "there. Save the policy again."
         )
     return weights_from_bytes(weights, like, str(folder / WEIGHTS))
 

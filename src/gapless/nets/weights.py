@@ -1,5 +1,6 @@
 """The arrays of a network as one safetensors file; nothing is ever unpickled."""
 
+import itertools
 import math
 import os
 from pathlib import Path
@@ -13,7 +14,13 @@ import safetensors.numpy
 from gapless.core import GaplessError
 
 Module = TypeVar("Module")
-STORABLE = frozenset("float64 float32 float16 int64 uint64 int32 uint32 int16 uint16 int8 uint8 bool complex64".split())
+STORABLE = frozenset(f"{kind}{bits}" for kind, bits in itertools.product(("int", "uint"), (8, 16, 32, 64))) | {
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "bool",
+}
 LARGEST_HEADER = 2**24
 """Bytes that a file may have beyond the arrays it must hold."""
 

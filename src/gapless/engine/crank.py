@@ -1,0 +1,95 @@
+"""One turn of the loop: collect what is needed, learn, train, check, forecast, deploy. Killed anywhere, it goes on."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gapless.core import Artifact, Robot, Store
+
+from .recipe import Recipe
+from .stages import Stages, Tell, quietly
+from .workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one crank did."""
+
+    crank: int
+    robot_seconds: float
+    """Of the whole workspace until now, resets and aborted episodes included."""
+    belief: Artifact
+    gap: Artifact
+    attribution: Artifact
+    policy: Artifact
+    check: Artifact
+    forecast: Artifact
+    outcome: Artifact
+
+    def causes(self, most: int = 2) -> str:
+        """The main causes of the gap, in words."""
+        largest = [f for f in self.attribution.figures["families"] if f["explained"] >= 0.05][:most]
+        return ", ".join(f"{f['family']} {f['explained']:.0%}" for f in largest) or "none found"
+
+    def figures(self) -> dict:
+        """What is printed about it."""
+        gap, forecast, outcome = (a.figures for a in (self.gap, self.forecast, self.outcome))
+        return {
+            "crank": self.crank,
+            "robot_seconds": self.robot_seconds,
+            "gap_before": gap["summary"]["before"],
+            "gap_after": gap["summary"]["after"],
+            "causes": self.causes(),
+            "check": f"{self.check.figures['passed']}/{self.check.figures['of']}",
+            "forecast_low": forecast["low"],
+            "forecast_high": forecast["high"],
+            "return": outcome["return"],
+            "inside": outcome["inside"],
+            "verdict": f"{outcome['passed']}/{outcome['of']}",
+        }
+
+
+def cranks(
+    workspace: Workspace,
+    robot: Robot,
+    recipe: Recipe,
+    seed: int,
+    count: int,
+    tell: Callable[[int], Tell] = lambda crank: quietly,
+) -> Iterator[Turn]:
+    """Turn the crank until there have been `count` turns; those finished before are found, not made again."""
+    workspace.interface.require_same(robot.interface, "the workspace", "the robot")
+    logs = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
+    belief = policy = None
+    try:
+        for crank in range(1, count + 1):
+            stages = Stages(workspace, recipe, seed, crank, tell(crank))
+            if belief is None:
+                logs.append(stages.excite(robot, None, recipe.excite_first))
+            elif stages.is_wide(belief):
+                logs.append(stages.excite(robot, belief, 1))
+            turn, deployed = _turn(stages, robot, logs, policy)
+            belief, policy = turn.belief, turn.policy
+            logs.append(deployed)
+            yield turn
+    finally:
+        robot.disconnect()
+
+
+def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact | None) -> tuple[Turn, Artifact]:
+    belief = stages.learn(logs)
+    gap = stages.gap(belief, logs)
+    attribution = stages.attribute(belief, logs)
+    policy = stages.train(belief, policy)
+    check = stages.check(belief, policy)
+    forecast = stages.forecast(belief, policy)
+    deployed = stages.deploy(robot, policy)
+    outcome = stages.outcome(forecast, deployed)
+    spent = robot_seconds_spent(stages.workspace.store, stages.crank)
+    return Turn(stages.crank, spent, belief, gap, attribution, policy, check, forecast, outcome), deployed
+
+
+def robot_seconds_spent(store: Store, until_crank: int | None = None) -> float:
+    """Every second of every episode that was asked for, finished or not, up to a crank."""
+    asked = store.all("logs") + store.all("aborted")
+    counted = [a for a in asked if until_crank is None or a.recipe["crank"] <= until_crank]
+    return sum(a.figures["robot_seconds"] for a in counted)

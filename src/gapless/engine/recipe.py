@@ -1,0 +1,39 @@
+"""How a crank is turned: every setting of every stage in one place."""
+
+from dataclasses import dataclass, field
+
+from gapless.core import GaplessError
+from gapless.learn import Excite, Identify
+from gapless.train import Ppo, Train
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings of the loop."""
+
+    excite_s: float = 6.0
+    """Length of an excitation episode."""
+    excite_first: int = 2
+    """Excitation episodes before the first fit."""
+    wide: float = 0.25
+    """Excite again when a parameter's doubt is above this share of its prior's."""
+    deploy: int = 2
+    """Episodes on the robot after each training."""
+    checks: int = 10
+    """Starts of the check."""
+    draws: int = 64
+    """Draws from the belief behind each forecast."""
+    share: float = 0.8
+    """Probability that the forecast's interval claims."""
+    excite: Excite = field(default_factory=Excite)
+    """How excitation is chosen."""
+    identify: Identify = field(default_factory=Identify)
+    """How parameters are identified."""
+    train: Train = field(default_factory=Train)
+    """How the first policy is trained."""
+    again: Train = field(default_factory=lambda: Train(Ppo(budget=250_000, rate=5e-4), looks=6))
+    """How a policy is trained further from the last crank's."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1 or self.deploy < 1 or self.excite_first < 1 or self.checks < 1:
+            raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation and check.")
