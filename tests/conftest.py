@@ -225,9 +225,10 @@ def simulate() -> Callable[..., Log]:
         one, everywhere, rows = simulator.with_worlds(1), np.ones(1, bool), len(next(iter(commands.values())))
         state, seen, _ = one.reset(one.init(), everywhere, params, start or {}, jax.random.key(seed))
         measured = [{k: np.array(v[0]) for k, v in seen.items()}]
+        step = jax.jit(one.step) if one.traceable else one.step
         for k in range(rows - 1):
             sent = {name: v[k][None] for name, v in commands.items()}
-            state, seen, _ = one.step(state, sent, np.array([seed, k], np.uint32))
+            state, seen, _ = step(state, sent, np.array([seed, k], np.uint32))
             measured.append({name: np.array(v[0]) for name, v in seen.items()})
         columns = {name: np.stack([row[name] for row in measured]) for name in measured[0]}
         return on_one_clock(one.interface, commands, columns, np.arange(rows) * one.interface.period_s)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import equinox as eqx
 import jax
@@ -37,6 +37,10 @@ class Belief(eqx.Module):
     @abstractmethod
     def deviation(self) -> Params:
         """The standard deviation of each parameter, as a scalar array."""
+
+    def prepared(self) -> Self:
+        """The same belief on the device, to be passed to traced functions as an argument."""
+        return jax.tree.map(jnp.asarray, self)
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -100,12 +104,19 @@ class Gaussian(Belief):
     covariance: Float[np.ndarray, "param param"]
     low: Float[np.ndarray, " param"]
     high: Float[np.ndarray, " param"]
+    root: Float[np.ndarray, "param param"]
+    """Its Cholesky factor, taken in double precision: masses and latencies differ by orders of magnitude."""
+
+    def __init__(
+        self, names: tuple[str, ...], centre: np.ndarray, covariance: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> None:
+        self.names, self.centre, self.covariance, self.low, self.high = names, centre, covariance, low, high
+        self.root = _root(covariance)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Params:
         """Draws by rejection; one that missed the box in every round is clipped to it."""
-        root = _root(self.covariance)
         noise = jax.random.normal(key, (REJECTION_ROUNDS, n, len(self.names)))
-        draws = self.centre + noise @ root.T
+        draws = self.centre + noise @ self.root.T
         inside = ((draws >= self.low) & (draws <= self.high)).all(-1)
         first = jnp.argmax(inside, axis=0)
         chosen = jnp.clip(draws[first, jnp.arange(n)], self.low, self.high)
@@ -114,10 +125,9 @@ class Gaussian(Belief):
     def log_prob(self, params: Params) -> Float[jax.Array, " n"]:
         """Log density of the Gaussian before the cut, which differs from that of the belief by one constant."""
         x = _columns(self.names, params)
-        root = _root(self.covariance)
-        z = jax.scipy.linalg.solve_triangular(root, (x - self.centre).T, lower=True)
+        z = jax.scipy.linalg.solve_triangular(self.root, (x - self.centre).T, lower=True)
         size = len(self.names)
-        density = -0.5 * (z**2).sum(0) - jnp.log(jnp.diag(root)).sum() - 0.5 * size * jnp.log(2 * jnp.pi)
+        density = -0.5 * (z**2).sum(0) - jnp.log(jnp.diag(self.root)).sum() - 0.5 * size * jnp.log(2 * jnp.pi)
         slack = 1e-6 * (self.high - self.low)  # draws come in single precision
         inside = ((x >= self.low - slack) & (x <= self.high + slack)).all(-1)
         return jnp.where(inside, density, -jnp.inf)
@@ -166,7 +176,8 @@ def complete(params: Params, parameters: Iterable[Parameter], n: int) -> Params:
 
 
 def _root(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
-    # In double precision and relative to each scale: masses and latencies differ by orders of magnitude.
+    if not len(covariance):
+        return covariance
     scale = np.sqrt(np.diag(covariance))
     relative = covariance / np.outer(scale, scale)
     return np.linalg.cholesky(relative + 1e-10 * np.eye(len(scale))) * scale[:, None]

@@ -34,11 +34,12 @@ from .episodes import record_all, robot_seconds
 from .recipe import Recipe
 from .workspace import Workspace
 
-Tell = Callable[[str], None]
+Tell = Callable[..., None]
+"""Takes a message and, where known, the share that is done."""
 BELIEF, LOGS = "belief.json", "logs"
 
 
-def quietly(message: str) -> None:
+def quietly(message: str, share: float | None = None) -> None:
     """Tell nobody."""
 
 
@@ -107,7 +108,7 @@ class Stages:
 
         def build(folder: Path) -> dict[str, Any]:
             def told(iteration: int, cost: float) -> None:
-                self.tell(f"identifying: iteration {iteration}")
+                self.tell(f"identifying, iteration {iteration}")
 
             found = identify(
                 self.workspace.simulator, self.prior(), training, held_out, self.recipe.identify, self.seed, told
@@ -166,7 +167,9 @@ class Stages:
                 recipe,
                 key_for(self.seed, "train", self.crank),
                 None if begin_with is None else self.policy(begin_with),
-                lambda steps, value: self.tell(f"training: {steps:,} steps, return {value:.2f}"),
+                lambda steps, value: self.tell(
+                    f"training, {steps:,} steps, return {value:.2f}", min(1.0, steps / recipe.ppo.budget)
+                ),
             )
             save_policy(folder, trained.policy)
             return {

@@ -3,7 +3,6 @@
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -46,7 +45,7 @@ class NetworkPolicy(Block):
         """Turn a command in ±1 into one within the limits, and remember it."""
         middle, half = command_scale(self.interface)
         values = middle + half * jnp.clip(unit, -1, 1)
-        commands = jnp.concatenate([values[None], memory["commands"][:-1]])
+        commands = jnp.concatenate([values[None], memory["commands"]])[: self.observe.commands]
         cuts = np.cumsum([c.width for c in self.interface.commands])[:-1].tolist()
         named = dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
         return {**memory, "commands": commands}, named

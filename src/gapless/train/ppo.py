@@ -36,21 +36,21 @@ class Ppo:
     """Pieces of each pass."""
     hidden: tuple[int, int] = (64, 2)
     """Width and number of hidden layers, of policy and critic alike."""
-    rate: float = 1e-3
-    """First learning rate; it then follows the KL divergence."""
-    discount: float = 0.99
+    rate: float = 2e-3
+    """Largest learning rate; below it, the rate follows the KL divergence."""
+    discount: float = 0.985
     """Weight of the next period's reward."""
     trace: float = 0.95
     """Lambda of the advantage estimate."""
-    clip: float = 0.2
+    clip: float = 0.3
     """How far a probability ratio may pay."""
-    kl_target: float = 0.015
+    kl_target: float = 0.03
     """KL divergence per update that the learning rate aims at."""
-    budget: int = 600_000
+    budget: int = 500_000
     """Control periods over all worlds after which the learning rate has faded out, beginning at half of them."""
-    entropy: float = 0.003
+    entropy: float = 0.0
     """Weight of the entropy bonus."""
-    noise: float = 0.6
+    noise: float = 0.5
     """Deviation of the first exploration, as a share of half the command range."""
 
     def __post_init__(self) -> None:
@@ -71,7 +71,9 @@ class Learner(NamedTuple):
     optimizer: Any
     rate: Float[Array, ""]
     taken: Float[Array, ""]
-    """Control periods learnt from so far."""
+    """Share of the budget learnt from so far."""
+    per_batch: Float[Array, ""]
+    """Share of the budget that one batch is."""
 
 
 class Training:
@@ -89,6 +91,7 @@ class Training:
         self._adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
         self.learner = self._new_learner(keys[0], begin_with)
         self._static = eqx.partition(self.learner.policy, eqx.is_array)[1]
+        self._doubts, self._belief_static = eqx.partition(belief.prepared(), eqx.is_array)
         self._loop = Loop(self.simulator, Agent(self._look, self._act))
         self._update = eqx.filter_jit(self._learn)
         self._traced = eqx.filter_jit(self._traced_iterations)
@@ -141,8 +144,9 @@ class Training:
         width = self.task.observe.width(interface) + self._privileged_width() + len(self._known)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
+        per_batch = jnp.asarray(r.worlds * r.steps / r.budget)
         optimizer = self._adam.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
-        return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, jnp.asarray(r.rate), jnp.zeros(()))
+        return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, jnp.asarray(r.rate), jnp.zeros(()), per_batch)
 
     def _privileged_width(self) -> int:
         one = self.simulator.with_worlds(1)
@@ -170,7 +174,8 @@ class Training:
         policy = eqx.tree_at(
             lambda p: (p.shift, p.scale), learner.policy, (learner.observed.shift, learner.observed.scale)
         )
-        return eqx.partition(policy, eqx.is_array)[0], learner.log_noise
+        # The belief travels with the weights: a program compiled for one belief then serves the next.
+        return eqx.partition(policy, eqx.is_array)[0], learner.log_noise, self._doubts
 
     def _critic_input(self, observation: Any, privileged: Signals, params: Params) -> Any:
         parts = [observation, *(jnp.asarray(privileged[k]) for k in self._privileged)]
@@ -184,15 +189,16 @@ class Training:
         finished = self.task.finished(seen)
         cut = finished | (age >= self.horizon)
         reward = self.task.reward(carry["measurement"], carry["command"], seen) * self.simulator.interface.period_s
-        restart, params = self._restart(cut, carry["params"], key)
+        restart, params = self._restart(weights[2], cut, carry["params"], key)
         carry = {**carry, "memory": memory, "age": age, "seen": observation, "known": known, "params": params}
         return carry, restart, {"reward": reward, "finished": finished, "cut": cut, "known_next": known}
 
-    def _restart(self, where: Any, params: Params, key: PRNGKeyArray) -> tuple[Restart, Params]:
+    def _restart(self, doubts: Any, where: Any, params: Params, key: PRNGKeyArray) -> tuple[Restart, Params]:
         keys, worlds = jax.random.split(key), self.recipe.worlds
+        belief = eqx.combine(doubts, self._belief_static)
 
         def draw() -> Any:
-            return self.belief.sample(keys[0], worlds), self.task.explore(keys[1], worlds)
+            return belief.sample(keys[0], worlds), self.task.explore(keys[1], worlds)
 
         shapes = jax.eval_shape(draw)
         drawn, start = jax.lax.cond(
@@ -239,12 +245,12 @@ class Training:
             lambda p: (p.shift, p.scale), learner.policy, (learner.observed.shift, learner.observed.scale)
         )
         notes = {"reward": batch["reward"].mean(), "kl": kl, "noise": jnp.exp(learner.log_noise).mean()}
-        return learner._replace(policy=policy, taken=learner.taken + batch["reward"].size), notes
+        return learner._replace(policy=policy, taken=learner.taken + learner.per_batch), notes
 
     def _epochs(self, learner: Learner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, Any]:
         r, count = self.recipe, self.recipe.worlds * self.recipe.steps
         trained = (learner.policy.network, learner.log_noise, learner.critic)
-        fading = jnp.clip(2 * (1 - learner.taken / r.budget), 0.05, 1.0)
+        fading = jnp.clip(2 * (1 - learner.taken), 0.05, 1.0)
         arrays, static = eqx.partition(trained, eqx.is_array)
 
         def one(held: Any, piece: Any) -> Any:

@@ -1,0 +1,58 @@
+"""One command, `gapless`, with subcommands named after the loop."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from gapless.core import GaplessError
+from gapless.core.artifact import plain, write_text
+
+from .commands import COMMANDS
+from .console import complain
+
+DESCRIPTION = """Gapless learns your robot's simulator from its logs, trains a policy in it, and says beforehand what it will do.
+
+The loop, on your own robot: new, then crank. By hand: new, collect or import, gap, learn, train, check, forecast, collect
+again; report and export at any time. `gapless demo` shows all of it on a built-in robot."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; a user's mistake costs one sentence and exit status 2."""
+    chosen = tyro.conf.OmitSubcommandPrefixes[_choice()]
+    command: Any = tyro.cli(chosen, prog="gapless", description=DESCRIPTION, args=arguments)
+    try:
+        _compile_once()
+        printed = command.run()
+        if command.json is not None:
+            write_text(Path(command.json), json.dumps(plain(printed), indent=1, ensure_ascii=False) + "\n")
+    except GaplessError as error:
+        complain(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        complain("interrupted; nothing is lost. Run the same command again to go on.")
+        sys.exit(130)
+
+
+def _choice() -> Any:
+    listed = [Annotated[kind, tyro.conf.subcommand(name=name)] for name, kind in COMMANDS.items()]
+    choice = listed[0]
+    for other in listed[1:]:
+        choice = choice | other
+    return choice
+
+
+def _compile_once() -> None:
+    """Keep compiled programs between runs, so that only the very first one waits for them."""
+    import jax
+
+    folder = Path.home() / ".cache" / "gapless" / "compiled"
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+
+
+if __name__ == "__main__":
+    main()

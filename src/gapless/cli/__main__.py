@@ -1,0 +1,5 @@
+"""`python -m gapless.cli`."""
+
+from . import main
+
+main()

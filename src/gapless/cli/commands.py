@@ -1,0 +1,350 @@
+"""The subcommands: each a frozen dataclass whose fields are its options and whose `run` returns what it printed."""
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from gapless.core import Artifact, Block, GaplessError, Robot
+from gapless.core.artifact import write_text
+from gapless.engine import Recipe, Stages, Workspace, cranks, new_workspace, open_workspace, robot_seconds_spent
+from gapless.exchange import export_policy, load_onnx_policy
+from gapless.logs import check_log, import_logs, mapping_to_toml, propose_mapping, read_mapping, write_logs
+from gapless.report import write_report
+from gapless.robots import find_robot
+
+from .console import say, table, working
+from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
+
+Positional = tyro.conf.Positional
+
+
+@dataclass(frozen=True)
+class Common:
+    """Options of every command."""
+
+    seed: int = 0
+    """Decides everything random: the same seed on the same logs gives the same result."""
+    json: Path | None = None
+    """Write what is printed to this file, as JSON."""
+
+
+@dataclass(frozen=True)
+class InWorkspace(Common):
+    """Options of commands that work in a workspace."""
+
+    workspace: Path = Path()
+    """The workspace folder; the current one, or the only one below it, if not given."""
+    recipe: Recipe = field(default_factory=Recipe)
+    """Settings of the loop."""
+
+    def open(self) -> Workspace:
+        return open_workspace(self.workspace)
+
+    def stages(self, workspace: Workspace, tell: Any) -> Stages:
+        return Stages(workspace, self.recipe, self.seed, tell=tell)
+
+
+@dataclass(frozen=True)
+class New(Common):
+    """Make a workspace: a folder with the model, its proposed parameters and everything that will be learned.
+
+    Look at params.toml (what may be doubted) and interface.json (channels, units, limits) in it before going on.
+    """
+
+    folder: Positional[Path] = field(kw_only=True)
+    """The folder to make."""
+    model: str = field(kw_only=True)
+    """An MJCF or URDF file, or the name of a built-in model (cartpole)."""
+    task: str = field(kw_only=True)
+    """A built-in task (swingup) or file.py:Class."""
+    period_s: float = 0.02
+    """Control period; rounded to the model's time step."""
+
+    def run(self) -> dict[str, Any]:
+        made = new_workspace(self.folder, self.model, self.task, self.seed, self.period_s)
+        rows = [[p.name, p.unit, p.nominal, p.low, p.high, p.family, p.free] for p in made.parameters]
+        table(f"What {made.folder}/params.toml doubts", ["parameter", "unit", "nominal", "low", "high", "family", "free"], rows)
+        say(f"Made {made.folder}. Next: gapless collect --workspace {made.folder} --robot …, or gapless crank.")
+        return {"workspace": made.folder, "parameters": [p.__dict__ for p in made.parameters]}
+
+
+@dataclass(frozen=True)
+class Collect(InWorkspace):
+    """Record logs on a robot, through the safety gate: motions that teach, or a policy of yours."""
+
+    robot: str = field(kw_only=True)
+    """twin:NAME?seed=0&tier=A, path/to/file.py:Class, or package.module:Class."""
+    seconds: float = 20.0
+    """Seconds to record; whole episodes until they are reached."""
+    policy: str | None = None
+    """An ONNX file, or `last` for the newest policy of the workspace; without it, motions that teach."""
+
+    def run(self) -> dict[str, Any]:
+        workspace, robot = self.open(), find_robot(self.robot)
+        workspace.interface.require_same(robot.interface, "the workspace", "the robot")
+        with workspace.locked(), working("collect") as tell:
+            stages = self.stages(workspace, tell)
+            try:
+                made = self._record(stages, workspace, robot)
+            finally:
+                robot.disconnect()
+        columns = ["episode", "seconds", "return", "passed", "stopped"]
+        rows = [[e["episode"], e["seconds"], e["return"], e["passed"], e["stopped"] or ""] for e in made.figures["episodes"]]
+        table("Recorded", columns, rows)
+        spent = robot_seconds_spent(workspace.store)
+        say(f"{made.figures['robot_seconds']:.0f} robot seconds, {spent:.0f} in this workspace so far, resets included.")
+        return made.figures
+
+    def _record(self, stages: Stages, workspace: Workspace, robot: Robot) -> Artifact:
+        if self.policy is None:
+            beliefs = workspace.store.all("belief")
+            count = math.ceil(self.seconds / self.recipe.excite_s)
+            return stages.excite(robot, beliefs[-1] if beliefs else None, count)
+        count = math.ceil(self.seconds / workspace.task.seconds)
+        policy, made_of = self._policy(stages, workspace)
+        return stages.collect(robot, "collect", [policy] * count, workspace.task.seconds, made_of)
+
+    def _policy(self, stages: Stages, workspace: Workspace) -> tuple[Block, dict[str, str]]:
+        if self.policy == "last":
+            newest = latest(workspace, "policy", "Train one first.")
+            return stages.policy(newest), {"policy": newest.id}
+        path = Path(str(self.policy))
+        found = load_onnx_policy(path, workspace.interface)
+        return found, {"onnx": hashlib.sha256(path.read_bytes()).hexdigest()[:12]}
+
+
+@dataclass(frozen=True)
+class Import(InWorkspace):
+    """Bring in logs that you already have: CSV, NPZ or Parquet files, checked on the way in."""
+
+    files: Positional[tuple[Path, ...]] = field(kw_only=True)
+    """The files."""
+    mapping: Path | None = None
+    """A TOML file that says which column is which channel; guessed from names if not given."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        if self.mapping is not None:
+            mapping = read_mapping(self.mapping)
+        else:
+            mapping = propose_mapping(self.files[0], workspace.interface)
+            missing = sorted(set(workspace.interface.command_names + workspace.interface.measurement_names) - set(mapping.channels))
+            if missing:
+                written = workspace.folder / "mapping.toml"
+                write_text(written, mapping_to_toml(mapping))
+                raise GaplessError(
+                    f"no column of {self.files[0]} could be matched with {', '.join(missing)}. "
+                    f"Complete {written} and run again with --mapping {written}."
+                )
+        logs = import_logs(self.files, mapping, workspace.interface)
+        digest = hashlib.sha256(b"".join(p.read_bytes() for p in self.files) + mapping_to_toml(mapping).encode())
+        warnings = [w for log in logs for w in check_log(log)]
+        with workspace.locked():
+            stages = self.stages(workspace, lambda *_: None)
+
+            def build(folder: Path) -> dict[str, Any]:
+                write_logs(folder / "logs", logs, workspace.task.name)
+                return {"robot_seconds": 0.0, "episodes": [stages.episode_figures(log) for log in logs]}
+
+            recipe = {"crank": 0, "purpose": "import", "files": digest.hexdigest()}
+            made = workspace.store.make("logs", {}, recipe, build)
+        for warning in warnings:
+            say(f"note: {warning}")
+        say(f"Imported {len(logs)} logs, {sum(log.seconds for log in logs):.1f} s in all.")
+        return {**made.figures, "warnings": warnings}
+
+
+@dataclass(frozen=True)
+class Gap(InWorkspace):
+    """How wrong is the simulator? Prediction error on held-out logs, per channel and horizon, beside the noise floor."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        with workspace.locked(), working("gap") as tell:
+            beliefs = workspace.store.all("belief")
+            made = self.stages(workspace, tell).gap(beliefs[-1] if beliefs else None, all_logs(workspace))
+        gap_table(made.figures)
+        return made.figures
+
+
+@dataclass(frozen=True)
+class Learn(InWorkspace):
+    """Identify the simulator's parameters from all logs, with their uncertainty, and say what causes the gap."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        with workspace.locked(), working("learn") as tell:
+            stages, logs = self.stages(workspace, tell), all_logs(workspace)
+            belief = stages.learn(logs)
+            gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs)
+        parameter_table(belief.figures)
+        gap_table(gap.figures)
+        rows = [[f["family"], f["explained"]] for f in causes.figures["families"]]
+        table("Share of the gap that one family alone explains", ["family", "share"], rows)
+        return {"belief": belief.figures, "gap": gap.figures, "attribution": causes.figures}
+
+
+@dataclass(frozen=True)
+class TrainPolicy(InWorkspace):
+    """Train a policy over everything that the belief still allows, going on from the last policy."""
+
+    scratch: bool = False
+    """Start from nothing even if there is a policy."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        with workspace.locked(), working("train") as tell:
+            beliefs, policies = workspace.store.all("belief"), workspace.store.all("policy")
+            begin = None if self.scratch or not policies else policies[-1]
+            made = self.stages(workspace, tell).train(beliefs[-1] if beliefs else None, begin)
+        f = made.figures
+        table("Trained", ["policy", "steps", "return", "passing"], [[made.id, f["steps"], f["return"], f["passed"]]])
+        return f
+
+
+@dataclass(frozen=True)
+class Check(InWorkspace):
+    """Does the newest policy pass, in simulators that the belief allows?"""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        with workspace.locked(), working("check") as tell:
+            policy, belief = newest_pair(workspace)
+            made = self.stages(workspace, tell).check(belief, policy)
+        check_table(made.figures)
+        return made.figures
+
+
+@dataclass(frozen=True)
+class Forecast(InWorkspace):
+    """What will the newest policy score on the robot, and how sure are we?"""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        with workspace.locked(), working("forecast") as tell:
+            policy, belief = newest_pair(workspace)
+            made = self.stages(workspace, tell).forecast(belief, policy)
+        forecast_table(made.figures)
+        return made.figures
+
+
+@dataclass(frozen=True)
+class Crank(InWorkspace):
+    """Turn the whole loop: collect, learn, train, check, forecast, deploy; again and again. Goes on where it stopped."""
+
+    robot: str = field(kw_only=True)
+    """twin:NAME?seed=0&tier=A, path/to/file.py:Class, or package.module:Class."""
+    n: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 3
+    """How many turns there shall have been."""
+
+    def run(self) -> dict[str, Any]:
+        return {"cranks": turn(self.open(), find_robot(self.robot), self.recipe, self.seed, self.n)}
+
+
+@dataclass(frozen=True)
+class Report(InWorkspace):
+    """Write the workspace's page: one HTML file that needs nothing else."""
+
+    out: Path | None = None
+    """Where to; report.html in the workspace if not given."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        page = report(workspace, self.out)
+        say(f"Wrote {page}.")
+        return {"page": page}
+
+
+@dataclass(frozen=True)
+class Export(InWorkspace):
+    """Write the newest policy as ONNX, with its interface inside; runs anywhere with onnxruntime alone."""
+
+    file: Positional[Path] = field(kw_only=True)
+    """The file to write, e.g. policy.onnx."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        policy = latest(workspace, "policy", "Train one first.")
+        stages = self.stages(workspace, lambda *_: None)
+        difference = export_policy(stages.policy(policy), self.file, {"policy": policy.id})
+        say(f"Wrote {self.file}; onnxruntime agrees with it to {difference:.1e}.")
+        return {"file": self.file, "policy": policy.id, "difference": difference}
+
+
+@dataclass(frozen=True)
+class Demo(Common):
+    """Three cranks on the built-in cart-pole, whose physics differs from its data sheet in a way nobody tells us."""
+
+    folder: Path = Path("demo")
+    """The workspace to make, or to go on in."""
+    robot: str = "twin:cartpole?seed=0&tier=A"
+    """Which robot."""
+    n: int = 3
+    """How many turns."""
+
+    def run(self) -> dict[str, Any]:
+        made = self.folder / "workspace.json"
+        workspace = Workspace(self.folder) if made.is_file() else new_workspace(self.folder, "cartpole", "swingup", self.seed)
+        figures = turn(workspace, find_robot(self.robot), Recipe(), self.seed, self.n)
+        page = report(workspace, None)
+        say(f"The page with everything: {page}")
+        return {"cranks": figures, "page": page}
+
+
+def turn(workspace: Workspace, robot: Robot, recipe: Recipe, seed: int, count: int) -> list[dict[str, Any]]:
+    """Cranks with progress and a table."""
+    figures = []
+    with workspace.locked(), working("crank") as tell:
+
+        def named(crank: int) -> Any:
+            return lambda message, share=None: tell(f"{crank} of {count} · {message}", share)
+
+        for done in cranks(workspace, robot, recipe, seed, count, named):
+            figures.append(done.figures())
+    turn_table(workspace.settings.name, figures)
+    return figures
+
+
+def report(workspace: Workspace, out: Path | None) -> Path:
+    subtitle = f"Robot {workspace.interface.robot}, task {workspace.settings.task}"
+    return write_report(workspace.store, out or workspace.folder / "report.html", workspace.settings.name, subtitle)
+
+
+def all_logs(workspace: Workspace) -> list[Artifact]:
+    found = workspace.store.all("logs")
+    if not found:
+        raise GaplessError(f"{workspace.folder} has no logs yet. Run `gapless collect` or `gapless import` first.")
+    return found
+
+
+def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
+    found = workspace.store.all(kind)
+    if not found:
+        raise GaplessError(f"{workspace.folder} has no {kind} yet. {hint}")
+    return found[-1]
+
+
+def newest_pair(workspace: Workspace) -> tuple[Artifact, Artifact | None]:
+    """The newest policy and the newest belief, if there is one."""
+    beliefs = workspace.store.all("belief")
+    return latest(workspace, "policy", "Train one first."), beliefs[-1] if beliefs else None
+
+
+COMMANDS: dict[str, type[Common]] = {
+    "new": New,
+    "collect": Collect,
+    "import": Import,
+    "gap": Gap,
+    "learn": Learn,
+    "train": TrainPolicy,
+    "check": Check,
+    "forecast": Forecast,
+    "crank": Crank,
+    "report": Report,
+    "export": Export,
+    "demo": Demo,
+}

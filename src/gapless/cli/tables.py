@@ -1,0 +1,56 @@
+"""Figures as tables."""
+
+from typing import Any
+
+from .console import console, say, table
+
+
+def parameter_table(figures: dict[str, Any]) -> None:
+    """What is believed about each parameter."""
+    rows = [
+        [p["name"], p["unit"], p["nominal"], p["mean"], f"{p['low95']:.4g} … {p['high95']:.4g}", p["family"]]
+        for p in figures["parameters"]
+    ]
+    seconds, chi = figures["seconds_of_log"], figures["chi_square"]
+    title = f"Identified from {seconds:.0f} s of logs; held-out chi-square per degree of freedom {chi:.2f}"
+    table(title, ["parameter", "unit", "nominal", "found", "95 %", "family"], rows)
+
+
+def gap_table(figures: dict[str, Any]) -> None:
+    """Errors per channel and horizon."""
+    rows = [
+        [channel, f"{h:g} s", figures["before"][channel][k], figures["after"][channel][k], figures["floor"][channel][k]]
+        for channel in figures["before"]
+        for k, h in enumerate(figures["horizons_s"])
+    ]
+    title = "Held-out prediction error, in deviations of each channel"
+    table(title, ["channel", "horizon", "data sheet", "now", "noise floor"], rows)
+    s = figures["summary"]
+    say(f"The gap at {s['horizon_s']:g} s, above the floor: {s['before']:.3g} before, {s['after']:.3g} now.")
+
+
+def check_table(figures: dict[str, Any]) -> None:
+    """Margins of a check."""
+    rows = [[k + 1, m, r] for k, (m, r) in enumerate(zip(figures["margins"], figures["returns"], strict=True))]
+    table(f"{figures['passed']} of {figures['of']} starts pass", ["start", "margin", "return"], rows)
+
+
+def forecast_table(figures: dict[str, Any]) -> None:
+    """The interval."""
+    share = f"{figures['share']:.0%}"
+    table("Return on the robot", ["low", "mean", "high", "claimed"], [[figures["low"], figures["mean"], figures["high"], share]])
+
+
+def turn_table(name: str, figures: list[dict[str, Any]]) -> None:
+    """Crank by crank."""
+    rows = [
+        [
+            f["crank"], f"{f['robot_seconds']:.0f} s", f"{f['gap_before']:.3g} → {f['gap_after']:.2g}", f["causes"],
+            f"{f['forecast_low']:.2f} … {f['forecast_high']:.2f}", f"{f['return']:.2f}{'' if f['inside'] else ' (outside)'}",
+            f"{f['verdict']} pass",
+        ]
+        for f in figures
+    ]  # fmt: skip
+    columns = ["crank", "robot time", "gap at 0.5 s", "main causes", "forecast", "return on the robot", "verdict"]
+    console.print()
+    table(name, columns, rows)
