@@ -16,7 +16,7 @@ demo: $(READY)  ## three cranks on the built-in cart-pole, a table and a report 
 	$(BIN)/gapless demo
 
 test: $(READY)  ## the tests that need nothing but this machine
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(READY)  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -92,6 +92,13 @@ def simulator_of(xml: str, period_s: float = 0.02, parameters: tuple[Parameter, 
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What one test compiled, the next one finds."""
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
 SIMULATORS: dict[str, Callable[[], Simulator]] = {
     "mujoco cart-pole": mujoco_cartpole,
     "mujoco arm with general sensors": lambda: simulator_of(ARM),

@@ -7,7 +7,6 @@ import numpy as np
 
 from gapless.core import Belief, Block, Log, Params, Robot, Signals, Simulator, Uniform, Verdict
 from gapless.core.conformance import check_belief, check_policy, check_robot, check_simulator, check_task
-from gapless.robots import Twin
 from gapless.robots.cartpole import INTERFACE
 from gapless.simulators import JaxCartpole
 from gapless.tasks import SwingUp
@@ -47,21 +46,12 @@ def test_a_reset_that_ignores_its_mask_is_found(traced_cartpole: JaxCartpole) ->
     assert found[0].startswith("A reset touches only the masked worlds: worlds beside a reset one differ in ")
 
 
-class Unconnected(Twin):
-    """Its clock stands still and it says that it sent what it was asked to."""
-
-    def now(self) -> float:
-        return 0.0
-
-    def send_action(self, command: Signals) -> Signals:
-        super().send_action(command)
-        return command
-
-
-def test_a_stopped_clock_and_a_boast_are_found() -> None:
-    found = check_robot(Unconnected("twin:cartpole?seed=1", INTERFACE))
+def test_a_stopped_clock_and_a_boast_are_found(fake_robot: Any) -> None:
+    fake_robot.now = lambda: 0.0
+    fake_robot.send_action = lambda command: command
+    found = check_robot(fake_robot)
     assert any("it shows 0.0 s after waiting until 0.02 s" in f for f in found)
-    assert any("motor is [1000.0], outside -10.0 to 10.0" in f for f in found)
+    assert any("push is [200.0, 200.0], outside -1.0 to 2.0" in f for f in found)
 
 
 class Shouting(Block):

@@ -67,7 +67,11 @@ class New(Common):
     def run(self) -> dict[str, Any]:
         made = new_workspace(self.folder, self.model, self.task, self.seed, self.period_s)
         rows = [[p.name, p.unit, p.nominal, p.low, p.high, p.family, p.free] for p in made.parameters]
-        table(f"What {made.folder}/params.toml doubts", ["parameter", "unit", "nominal", "low", "high", "family", "free"], rows)
+        table(
+            f"What {made.folder}/params.toml doubts",
+            ["parameter", "unit", "nominal", "low", "high", "family", "free"],
+            rows,
+        )
         say(f"Made {made.folder}. Next: gapless collect --workspace {made.folder} --robot …, or gapless crank.")
         return {"workspace": made.folder, "parameters": [p.__dict__ for p in made.parameters]}
 
@@ -93,10 +97,14 @@ class Collect(InWorkspace):
             finally:
                 robot.disconnect()
         columns = ["episode", "seconds", "return", "passed", "stopped"]
-        rows = [[e["episode"], e["seconds"], e["return"], e["passed"], e["stopped"] or ""] for e in made.figures["episodes"]]
+        rows = [
+            [e["episode"], e["seconds"], e["return"], e["passed"], e["stopped"] or ""] for e in made.figures["episodes"]
+        ]
         table("Recorded", columns, rows)
         spent = robot_seconds_spent(workspace.store)
-        say(f"{made.figures['robot_seconds']:.0f} robot seconds, {spent:.0f} in this workspace so far, resets included.")
+        say(
+            f"{made.figures['robot_seconds']:.0f} robot seconds, {spent:.0f} in this workspace so far, resets included."
+        )
         return made.figures
 
     def _record(self, stages: Stages, workspace: Workspace, robot: Robot) -> Artifact:
@@ -132,7 +140,9 @@ class Import(InWorkspace):
             mapping = read_mapping(self.mapping)
         else:
             mapping = propose_mapping(self.files[0], workspace.interface)
-            missing = sorted(set(workspace.interface.command_names + workspace.interface.measurement_names) - set(mapping.channels))
+            missing = sorted(
+                set(workspace.interface.command_names + workspace.interface.measurement_names) - set(mapping.channels)
+            )
             if missing:
                 written = workspace.folder / "mapping.toml"
                 write_text(written, mapping_to_toml(mapping))
@@ -288,7 +298,9 @@ class Demo(Common):
 
     def run(self) -> dict[str, Any]:
         made = self.folder / "workspace.json"
-        workspace = Workspace(self.folder) if made.is_file() else new_workspace(self.folder, "cartpole", "swingup", self.seed)
+        workspace = (
+            Workspace(self.folder) if made.is_file() else new_workspace(self.folder, "cartpole", "swingup", self.seed)
+        )
         figures = turn(workspace, find_robot(self.robot), Recipe(), self.seed, self.n)
         page = report(workspace, None)
         say(f"The page with everything: {page}")

@@ -38,7 +38,11 @@ def check_table(figures: dict[str, Any]) -> None:
 def forecast_table(figures: dict[str, Any]) -> None:
     """The interval."""
     share = f"{figures['share']:.0%}"
-    table("Return on the robot", ["low", "mean", "high", "claimed"], [[figures["low"], figures["mean"], figures["high"], share]])
+    table(
+        "Return on the robot",
+        ["low", "mean", "high", "claimed"],
+        [[figures["low"], figures["mean"], figures["high"], share]],
+    )
 
 
 def turn_table(name: str, figures: list[dict[str, Any]]) -> None:

@@ -53,10 +53,18 @@ class Stages:
     crank: int = 0
     tell: Tell = quietly
 
-    def collect(self, robot: Robot, purpose: str, policies: list[Block], seconds: float, made_of: dict[str, str]) -> Artifact:
+    def collect(
+        self, robot: Robot, purpose: str, policies: list[Block], seconds: float, made_of: dict[str, str]
+    ) -> Artifact:
         """One episode per policy on the robot; `made_of` names the artifacts that the policies came from."""
         first = self.episodes_before(purpose)
-        recipe = {"crank": self.crank, "purpose": purpose, "first": first, "episodes": len(policies), "seconds": seconds}
+        recipe = {
+            "crank": self.crank,
+            "purpose": purpose,
+            "first": first,
+            "episodes": len(policies),
+            "seconds": seconds,
+        }
         recipe |= {"seed": self.seed, "robot": robot.interface.robot}
         task = self.workspace.task
         name = f"logs-{self.crank}-{purpose}-{first}"
@@ -64,7 +72,8 @@ class Stages:
 
         def build(folder: Path) -> dict[str, Any]:
             plan = [
-                (first + k, seconds, policy, key_for(self.seed, "episode", first + k)) for k, policy in enumerate(policies)
+                (first + k, seconds, policy, key_for(self.seed, "episode", first + k))
+                for k, policy in enumerate(policies)
             ]
 
             def told(episode: int, log: Log) -> None:
@@ -82,7 +91,10 @@ class Stages:
         if self.crank:
             return self.crank * 100 + {"excite": 0, "deploy": 50}[purpose]
         numbers = [
-            e["episode"] for a in self.workspace.store.all("logs") if a.recipe["crank"] == 0 for e in a.figures["episodes"]
+            e["episode"]
+            for a in self.workspace.store.all("logs")
+            if a.recipe["crank"] == 0
+            for e in a.figures["episodes"]
         ]
         return max((n + 1 for n in numbers if n is not None), default=0)
 
@@ -157,7 +169,12 @@ class Stages:
         made_of = ({} if belief is None else {"belief": belief.id}) | (
             {} if begin_with is None else {"begin_with": begin_with.id}
         )
-        made_from = {"crank": self.crank, "seed": self.seed, "task": self.workspace.settings.task, "train": asdict(recipe)}
+        made_from = {
+            "crank": self.crank,
+            "seed": self.seed,
+            "task": self.workspace.settings.task,
+            "train": asdict(recipe),
+        }
 
         def build(folder: Path) -> dict[str, Any]:
             trained = train(

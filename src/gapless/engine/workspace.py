@@ -114,7 +114,9 @@ def open_workspace(folder: Path) -> Workspace:
     if below:
         names = ", ".join(f.name for f in below)
         raise GaplessError(f"{folder} holds several workspaces ({names}). Choose one with --workspace.")
-    raise GaplessError(f"{folder.resolve()} is not a workspace. Make one with `gapless new`, or name it with --workspace.")
+    raise GaplessError(
+        f"{folder.resolve()} is not a workspace. Make one with `gapless new`, or name it with --workspace."
+    )
 
 
 def find_task(spec: str) -> Task:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from gapless.core import Belief, GaplessError, Log, Simulator, nominal_belief
 
 from .identify import per_query
-from .least_squares import fit_starts
+from .least_squares import fit_starts, leftover
 from .noise import sensor_noise
 from .shooting import Shooting, Slopes, centre_of
 from .windows import Windows, cut
@@ -50,8 +50,7 @@ def gap(
     """The gap of the belief's mean on logs that it has not seen. The floor is computed at `floor_from`, the best model known."""
     wanted = horizons(simulator.interface.period_s)
     windows = _windows(simulator, logs, wanted, every_s)
-    noise = sensor_noise(logs)
-    level = per_query(windows, noise)
+    level = per_query(windows, sensor_noise(logs))
     lasts = float(windows.times.max())
     slopes = _predict(simulator, belief, windows, level)
     best = slopes if floor_from is None else _predict(simulator, floor_from, windows, level)
@@ -59,7 +58,7 @@ def gap(
     error = {c: [] for c, _ in windows.columns}
     floor = {c: [] for c, _ in windows.columns}
     spread = _spreads(logs)
-    doubt = _doubt(best, level, _prefix(windows))
+    doubt = _doubt(best, _sharpened(best, windows, level), _prefix(windows))
     for h in reached:
         for k, (name, _) in enumerate(windows.columns):
             at = _nearest(windows, k, PREFIX_S + h)
@@ -95,6 +94,14 @@ def _doubt(slopes: Slopes, level: np.ndarray, prefix: np.ndarray) -> Float[np.nd
     ridge = 1e-9 * np.eye(j.shape[-1]) * np.einsum("wss->w", information)[:, None, None]
     covariance = np.linalg.inv(information + ridge)
     return np.sqrt(level**2 + np.einsum("wqs,wst,wqt->wq", slopes.by_start, covariance, slopes.by_start))
+
+
+def _sharpened(best: Slopes, windows: Windows, level: np.ndarray) -> Float[np.ndarray, " query"]:
+    """The noise of each sample, lowered where the best model leaves less on the prefix that it was fitted to."""
+    prefix = _prefix(windows) > 0
+    left = leftover(best.residual[:, prefix], windows.channel[prefix])
+    freedom = 1 - windows.start.shape[1] / max(int(prefix.sum()), windows.start.shape[1] + 1)
+    return np.minimum(level, np.maximum(left / np.sqrt(freedom), 1e-12)[windows.channel])
 
 
 def _spreads(logs: list[Log]) -> dict[str, float]:

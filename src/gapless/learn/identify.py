@@ -71,6 +71,7 @@ def identify(
     shooting = Shooting(simulator, windows, prior.names, nominal_belief(simulator.parameters).mean())
     bounds = bounds_of(prior)
     found, method = _search(shooting, bounds, level, recipe, seed, progress)
+    noise, found = _sharpened(shooting, bounds, found, noise)
     chi_square = _chi_square(shooting, found, held_out, noise, recipe)
     covariance = np.linalg.inv(found.information) * max(1.0, chi_square)
     belief = _with_noise(prior, found.params, covariance, noise, simulator)
@@ -116,6 +117,16 @@ def _search(
         return (other, "cma") if other.cost < found.cost else (found, "least-squares")
     begin = evolve(shooting, bounds, level, seed, progress)
     return fit(shooting, bounds, level, begin, recipe.iterations, progress), "cma"
+
+
+def _sharpened(shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, float]) -> tuple[dict[str, float], Fit]:
+    """Lively motion looks like noise to a smooth curve and not to the model: where the fit leaves less, that is the noise."""
+    left = {name: float(found.spread[k]) for k, (name, part) in enumerate(shooting.windows.columns) if part == 0}
+    lower = {name: min(level, max(left[name], 1e-9)) for name, level in noise.items()}
+    if all(lower[name] > 0.8 * noise[name] for name in noise):
+        return noise, found
+    again = fit(shooting, bounds, per_query(shooting.windows, lower), found.params, 5)
+    return lower, again
 
 
 def _chi_square(

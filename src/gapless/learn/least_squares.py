@@ -23,6 +23,8 @@ class Fit:
     cost: float
     """Mean square of the residuals in units of the noise."""
     iterations: int
+    spread: Float[np.ndarray, " column"]
+    """The typical size of what is left over, per column."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def fit(
     for k in range(iterations):
         slopes = shooting.slopes(params, starts, bounds.deviation)
         # While the model is far off, its own misfit is the noise; towards the end it is the sensors'.
-        level = np.maximum(noise, _spread(slopes.residual, windows.channel)[windows.channel])
+        level = np.maximum(noise, leftover(slopes.residual, windows.channel)[windows.channel])
         trials = [_step(slopes, level, damping * d, params, bounds) for d in DAMPINGS]
         new_params = np.clip([params + t[0] for t in trials], bounds.low, bounds.high)
         new_starts = np.stack([starts + t[1] for t in trials])
@@ -66,9 +68,11 @@ def fit(
         if still >= 2:
             break
     slopes = shooting.slopes(params, starts, bounds.deviation)
-    information = _reduced(slopes, noise, 0.0, params, bounds)[0] / np.outer(bounds.deviation, bounds.deviation)
+    information = _information(slopes, noise, params, bounds)
     cost = float(((slopes.residual / noise) ** 2).sum()) / max(int(windows.present.sum()), 1)
-    return Fit(params, starts, information, cost, k + 1)
+    freedom = 1 - windows.start.size / max(int(windows.present.sum()), windows.start.size + 1)
+    spread = leftover(slopes.residual, windows.channel) / np.sqrt(freedom)
+    return Fit(params, starts, information, cost, k + 1, spread)
 
 
 def fit_starts(
@@ -80,20 +84,41 @@ def fit_starts(
 ) -> tuple[Float[np.ndarray, "window state"], Slopes]:
     """Each window's start that fits the considered samples best under fixed parameters, and the slopes there."""
     starts, scale = shooting.windows.start.copy(), np.ones(0)
-    fixed = Shooting(shooting.simulator, shooting.windows, (), shooting.fixed | dict(zip(shooting.names, params, strict=True)))
+    fixed = Shooting(
+        shooting.simulator, shooting.windows, (), shooting.fixed | dict(zip(shooting.names, params, strict=True))
+    )
     nothing = np.empty(0)
     slopes = fixed.slopes(nothing, starts, scale)
     for _ in range(iterations):
         weight = considered / noise
         j, r = slopes.by_start * weight[:, None], slopes.residual * weight
         normal = np.einsum("wqs,wqt->wst", j, j)
-        normal += 1e-6 * np.eye(normal.shape[1]) * np.einsum("wss->w", normal)[:, None, None] + 1e-9 * np.eye(normal.shape[1])
+        normal += 1e-6 * np.eye(normal.shape[1]) * np.einsum("wss->w", normal)[:, None, None] + 1e-9 * np.eye(
+            normal.shape[1]
+        )
         starts = starts - np.linalg.solve(normal, np.einsum("wqs,wq->ws", j, r)[..., None])[..., 0]
         slopes = fixed.slopes(nothing, starts, scale)
     return starts, slopes
 
 
-def _spread(residual: np.ndarray, channel: np.ndarray) -> np.ndarray:
+def information_at(
+    shooting: Shooting,
+    params: Float[np.ndarray, " param"],
+    scale: Float[np.ndarray, " param"],
+    noise: Float[np.ndarray, " query"],
+) -> Float[np.ndarray, "param param"]:
+    """What the windows alone say about the parameters at a given point, each start fitted there and integrated out."""
+    starts, _ = fit_starts(shooting, params, noise, np.ones(len(noise)))
+    bounds = Bounds(params, scale, params, params)
+    with_prior = _information(shooting.slopes(params, starts, scale), noise, params, bounds)
+    return with_prior - np.diag(1 / scale**2)
+
+
+def _information(slopes: Slopes, noise: np.ndarray, params: np.ndarray, bounds: Bounds) -> np.ndarray:
+    return _reduced(slopes, noise, 0.0, params, bounds)[0] / np.outer(bounds.deviation, bounds.deviation)
+
+
+def leftover(residual: Float[np.ndarray, "window query"], channel: np.ndarray) -> Float[np.ndarray, " column"]:
     """The typical size of each channel's residuals; a median, so that runaway windows do not set it."""
     return np.array([1.4826 * np.median(np.abs(residual[:, channel == c])) for c in range(channel.max() + 1)])
 
@@ -105,7 +130,9 @@ def _cost(residual: np.ndarray, level: np.ndarray, params: np.ndarray, bounds: B
     return float(robust.sum() + (((params - bounds.centre) / bounds.deviation) ** 2).sum())
 
 
-def _step(slopes: Slopes, level: np.ndarray, damping: float, params: np.ndarray, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+def _step(
+    slopes: Slopes, level: np.ndarray, damping: float, params: np.ndarray, bounds: Bounds
+) -> tuple[np.ndarray, np.ndarray]:
     a, b, h_inv, h_sp, g_s = _reduced(slopes, level, damping, params, bounds)
     z = -np.linalg.solve(a + damping * np.diag(np.diag(a)), b)
     starts = -np.einsum("wst,wt->ws", h_inv, g_s + h_sp @ z)

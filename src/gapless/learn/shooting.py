@@ -40,7 +40,9 @@ class Shooting:
         values |= {k: np.full(copies * count, v) for k, v in self.fixed.items()}
         times = np.tile(self.windows.times, (copies, 1))
         simulator = self.simulator.with_worlds(copies * count)
-        seen = simulator.play(values, self._start(starts.reshape(copies * count, -1)), self.windows.holds(copies), times)
+        seen = simulator.play(
+            values, self._start(starts.reshape(copies * count, -1)), self.windows.holds(copies), times
+        )
         predicted = np.empty_like(times)
         for k, (name, part) in enumerate(self.windows.columns):
             here = self.windows.channel == k

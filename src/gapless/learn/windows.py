@@ -49,11 +49,7 @@ class Windows:
 def cut(simulator: Simulator, logs: list[Log], seconds: float, every_s: float | None = None) -> Windows | None:
     """Windows of `seconds`, one beginning every `every_s` (default: end to end); None where no log is long enough."""
     columns = tuple((c.name, k) for c in simulator.interface.measurements for k in range(c.width))
-    pieces = [
-        (index, begin)
-        for index, log in enumerate(logs)
-        for begin in _begins(log, seconds, every_s or seconds)
-    ]
+    pieces = [(index, begin) for index, log in enumerate(logs) for begin in _begins(log, seconds, every_s or seconds)]
     if not pieces:
         return None
     clocks = [[_samples(logs[i], name, begin, seconds) for i, begin in pieces] for name, _ in columns]

@@ -50,16 +50,12 @@ class NetworkPolicy(Block):
         named = dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
         return {**memory, "commands": commands}, named
 
-    def step(
-        self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray
-    ) -> tuple[Any, Signals]:
+    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
         memory, observation = self.see(memory, inputs)
         return self.send(memory, self.centre(observation))
 
 
-def new_policy(
-    interface: Interface, observe: Observation, hidden: tuple[int, int], key: PRNGKeyArray
-) -> NetworkPolicy:
+def new_policy(interface: Interface, observe: Observation, hidden: tuple[int, int], key: PRNGKeyArray) -> NetworkPolicy:
     """An untrained policy: `hidden` is the width and the number of its hidden layers."""
     for c in interface.commands:
         if not (np.isfinite(c.low) and np.isfinite(c.high)):

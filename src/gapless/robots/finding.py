@@ -29,6 +29,8 @@ def reality_of(spec: str) -> Reality:
     options = {k: v[-1] for k, v in parse_qs(parts.query).items()}
     unknown = sorted(set(options) - {"seed", "tier", "effects"})
     if parts.path not in REALITIES or unknown or not options.get("seed", "0").isdigit():
-        raise GaplessError(f"cannot make a twin of {spec!r}: twins are {', '.join(REALITIES)}; the form is {TWIN_FORM}, or else {FORMS}.")
+        raise GaplessError(
+            f"cannot make a twin of {spec!r}: twins are {', '.join(REALITIES)}; the form is {TWIN_FORM}, or else {FORMS}."
+        )
     effects = tuple(e for e in options.get("effects", "").split(",") if e)
     return REALITIES[parts.path](int(options.get("seed", "0")), options.get("tier", "A"), effects)  # type: ignore[arg-type]

@@ -54,10 +54,12 @@ class Gate(Robot):
         if self._sent_at is not None and now - self._sent_at > self.limits.watchdog_s:
             self.stop(f"no command for {now - self._sent_at:.3f} s, the watchdog allows {self.limits.watchdog_s} s")
         wanted = {c.name: self._wanted(c, command) for c in self.interface.commands}
-        passed = self.rest() if self.stopped else {c.name: self._limited(c, wanted[c.name], now) for c in self.interface.commands}
+        passed = self.rest()
+        if not self.stopped:
+            passed = {c.name: self._limited(c, wanted[c.name], now) for c in self.interface.commands}
         sent = self.robot.send_action(passed)
-        self._sent = {k: np.asarray(v, np.float64) for k, v in sent.items()}
-        self._sent_at = now
+        # Rates are measured from what left the gate: a driver's reply may be anything.
+        self._sent, self._sent_at = {k: np.asarray(v, np.float64) for k, v in passed.items()}, now
         return sent
 
     def stop(self, reason: str) -> None:
@@ -71,7 +73,7 @@ class Gate(Robot):
     def _wanted(self, channel: Channel, command: Signals) -> np.ndarray:
         try:
             values = np.asarray(command[channel.name], np.float64).reshape(channel.width)
-        except (KeyError, ValueError, TypeError):
+        except (KeyError, ValueError, TypeError, OverflowError):
             self.stop(f"the policy gave no command of width {channel.width} for {channel.name}")
             return np.zeros(channel.width)
         if not np.isfinite(values).all():
@@ -89,11 +91,16 @@ class Gate(Robot):
     def _check(self, channel: Channel, seen: Signals) -> None:
         if channel.name not in seen:
             return self.stop(f"the robot did not measure {channel.name}")
-        values = np.asarray(seen[channel.name], np.float64)
+        try:
+            values = np.asarray(seen[channel.name], np.float64)
+        except (ValueError, TypeError, OverflowError):
+            return self.stop(f"the robot measured no numbers for {channel.name}")
         if values.shape != (channel.width,) or not np.isfinite(values).all():
             return self.stop(f"the robot measured {values.tolist()} for {channel.name}")
         if (values < channel.low).any() or (values > channel.high).any():
-            return self.stop(f"{channel.name} is {values.tolist()}, outside {channel.low} to {channel.high} {channel.unit}")
+            return self.stop(
+                f"{channel.name} is {values.tolist()}, outside {channel.low} to {channel.high} {channel.unit}"
+            )
         past = self._seen.setdefault(channel.name, [])
         past.append((self.robot.now(), values))
         del past[: -self.limits.rate_samples]

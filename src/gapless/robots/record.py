@@ -1,5 +1,6 @@
 """Record one episode of a robot under a policy: what was sent and what was measured, each at its own time."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, Interface, Log, Robot, Signals
+from gapless.core import Block, GaplessError, Interface, Log, Robot, Signals
 
 from .gate import Gate
 
@@ -29,27 +30,40 @@ def record(
     `note` receives every row as it happens, for those who must not lose it.
     """
     gate = robot if isinstance(robot, Gate) else Gate(robot)
-    gate.reset(episode)
     interface, rows = gate.interface, []
-    act, keys = _compiled(policy), np.asarray(jax.random.key_data(jax.random.split(key, 2)))
+    act, keys = _compiled(policy, interface.period_s), np.asarray(jax.random.key_data(jax.random.split(key, 2)))
     memory = policy.init(jax.random.wrap_key_data(keys[0]))
+    still = {c.name: np.zeros(c.width, np.float32) for c in interface.measurements}
+    act(policy, memory, still, keys[1], 0)  # compiles, so that no period of a real clock is spent on it
+    gate.reset(episode)
     began = gate.now()
-    for k in range(round(seconds / interface.period_s) + 1):
-        gate.wait_until(began + k * interface.period_s)
-        seen = gate.get_observation()
-        ended = finished is not None and not gate.stopped and bool(finished(_only(interface.measurement_names, seen)))
-        if not gate.stopped and not ended:
-            memory, command = act(policy, memory, _only(interface.measurement_names, seen), keys[1], k)
-        else:
+    try:
+        for k in range(round(seconds / interface.period_s) + 1):
+            gate.wait_until(began + k * interface.period_s)
+            seen, time_s = gate.get_observation(), gate.now()
+            usable = {} if gate.stopped else _only(interface.measurement_names, seen)
+            ended = not gate.stopped and finished is not None and bool(finished(usable))
             command = gate.rest()
-        time_s = gate.now()
-        sent = gate.send_action({name: np.asarray(v) for name, v in command.items()})
-        rows.append(_row(seen, sent, time_s, began, interface.measurement_names))
-        if note is not None:
-            note(rows[-1])
-        if gate.stopped or ended:
-            break
+            if not gate.stopped and not ended:
+                memory, command = act(policy, memory, usable, keys[1], k)
+            sent_s = gate.now()
+            sent = gate.send_action({name: np.asarray(v) for name, v in command.items()})
+            rows.append(_row(seen, sent, (time_s - began, sent_s - began), began, interface.measurement_names))
+            if note is not None:
+                note(rows[-1])
+            if gate.stopped or ended:
+                break
+    except BaseException:
+        _leave_at_rest(gate)
+        raise
     return log_of(rows, gate.interface, {"episode": episode, "stopped": gate.stopped})
+
+
+def _leave_at_rest(gate: Gate) -> None:
+    """Whatever went wrong (a policy that raises, Ctrl-C), the robot does not keep the last command."""
+    gate.stop("the recording was interrupted")
+    with contextlib.suppress(GaplessError):  # it may be the robot that is gone
+        gate.send_action(gate.rest())
 
 
 def log_of(rows: list[Row], interface: Interface, source: dict[str, Any]) -> Log:
@@ -70,13 +84,15 @@ def log_of(rows: list[Row], interface: Interface, source: dict[str, Any]) -> Log
     )
 
 
-def _row(seen: Signals, sent: Signals, time_s: float, began: float, names: tuple[str, ...]) -> Row:
-    taken = {name: float(np.asarray(seen.get(f"{name}.time", time_s)).reshape(-1)[0]) - began for name in names}
+def _row(seen: Signals, sent: Signals, times: tuple[float, float], began: float, names: tuple[str, ...]) -> Row:
+    """One period; `times` are when measurements were read and when the command was sent."""
+    stamps = {name: seen.get(f"{name}.time") for name in names}
+    taken = {n: times[0] if t is None else float(np.asarray(t).reshape(-1)[0]) - began for n, t in stamps.items()}
     plain = {k: np.asarray(v, np.float64).tolist() for k, v in seen.items() if k in names}
     return {
         "seen": plain,
         "sent": {k: np.asarray(v, np.float64).tolist() for k, v in sent.items()},
-        "time": time_s - began,
+        "time": times[1],
         "times": taken,
     }
 
@@ -85,18 +101,14 @@ def _only(names: tuple[str, ...], seen: Signals) -> Signals:
     return {name: np.asarray(seen[name], np.float32) for name in names}
 
 
-@eqx.filter_jit
-def _jitted(policy: Block, memory: Any, seen: Signals, key: Any, step: Any) -> tuple[Any, Signals]:
-    key = jax.random.fold_in(jax.random.wrap_key_data(key), step)
-    return policy.step({}, memory, seen, 0.0, key)
+def _step(policy: Block, memory: Any, seen: Signals, key: Any, step: Any, dt_s: float) -> tuple[Any, Signals]:
+    return policy.step({}, memory, seen, dt_s, jax.random.fold_in(jax.random.wrap_key_data(key), step))
 
 
-def _compiled(policy: Block) -> Callable:
+_jitted = eqx.filter_jit(_step)
+
+
+def _compiled(policy: Block, dt_s: float) -> Callable:
     """The policy's step; a block that cannot be traced (an ONNX session, say) is called as it is."""
-    if getattr(policy, "traceable", True):
-        return lambda policy, memory, seen, key, step: _jitted(policy, memory, seen, key, np.int32(step))
-
-    def plain(policy: Block, memory: Any, seen: Signals, key: Any, step: int) -> tuple[Any, Signals]:
-        return policy.step({}, memory, seen, 0.0, jax.random.wrap_key_data(key))
-
-    return plain
+    step = _jitted if getattr(policy, "traceable", True) else _step
+    return lambda policy, memory, seen, key, k: step(policy, memory, seen, key, np.int32(k), dt_s)

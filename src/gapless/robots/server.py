@@ -26,7 +26,8 @@ def serve(reality: Reality) -> None:
             case "reset":
                 rng = generator_for(reality.seed, "episode", request["episode"])
                 key = jax.random.key(int(rng.integers(2**31)))
-                state, time_s = start(hidden, key), 0.0
+                key, fresh = jax.random.split(key)
+                state, time_s = start(hidden, fresh), 0.0
             case "read":
                 key, fresh = jax.random.split(key)
                 answer = {k: v.tolist() for k, v in measure(hidden, state, fresh).items()}

@@ -1,5 +1,6 @@
 """A robot with hidden physics: it lives in a process of its own and only answers commands with measurements."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -34,7 +35,8 @@ class Twin(Robot):
             return
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
-                stream.close()
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
         self._process.terminate()
         self._process.wait()
         self._process = None

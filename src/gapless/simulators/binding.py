@@ -12,6 +12,12 @@ from mujoco.batch import Batch
 from gapless.core import GaplessError
 
 Write = Callable[[Batch, Int[np.ndarray, " some"], Float[np.ndarray, " some"]], None]
+COUNTS = {
+    mjtObj.mjOBJ_BODY: "nbody",
+    mjtObj.mjOBJ_JOINT: "njnt",
+    mjtObj.mjOBJ_ACTUATOR: "nu",
+    mjtObj.mjOBJ_GEOM: "ngeom",
+}
 OUTSIDE = ("command.latency", "measurement.latency")
 """Parameters that act around the physics, not in it."""
 
@@ -40,7 +46,9 @@ def bind(model: mujoco.MjModel, name: str) -> Binding:
         if index >= 0:
             return make(model, index)
     kinds = " or ".join(k.name.removeprefix("mjOBJ_").lower() for k, _ in QUANTITIES[quantity])
-    raise GaplessError(f"parameter {name!r}: the model has no {kinds} called {thing!r}. Correct the name in params.toml.")
+    raise GaplessError(
+        f"parameter {name!r}: the model has no {kinds} called {thing!r}. Correct the name in params.toml."
+    )
 
 
 def _index(model: mujoco.MjModel, kind: mjtObj, name: str) -> int:
@@ -48,7 +56,8 @@ def _index(model: mujoco.MjModel, kind: mjtObj, name: str) -> int:
     prefix = kind.name.removeprefix("mjOBJ_").lower()
     number = name.removeprefix(prefix)
     if found < 0 and name.startswith(prefix) and number.isdigit():  # unnamed objects are called kind and number
-        return int(number) if mujoco.mj_id2name(model, kind, int(number)) in (None, "") else -1
+        known = int(number) < getattr(model, COUNTS[kind])
+        return int(number) if known and not mujoco.mj_id2name(model, kind, int(number)) else -1
     return found
 
 
@@ -86,7 +95,9 @@ def _com(model: mujoco.MjModel, body: int) -> Binding:
 def _dof(field: str, constants: bool = False) -> Callable[[mujoco.MjModel, int], Binding]:
     def make(model: mujoco.MjModel, joint: int) -> Binding:
         first = int(model.jnt_dofadr[joint])
-        count = {mujoco.mjtJoint.mjJNT_FREE: 6, mujoco.mjtJoint.mjJNT_BALL: 3}.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)
+        count = {mujoco.mjtJoint.mjJNT_FREE: 6, mujoco.mjtJoint.mjJNT_BALL: 3}.get(
+            mujoco.mjtJoint(model.jnt_type[joint]), 1
+        )
 
         def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
             batch.expand(field)[worlds, first : first + count] = values[:, None]
@@ -130,12 +141,16 @@ def _sliding(model: mujoco.MjModel, geom: int) -> Binding:
 
 
 def _tilt(model: mujoco.MjModel, axis: int) -> Binding:
-    down = float(np.linalg.norm(model.opt.gravity))
+    own = model.opt.gravity.copy()
+    strength = float(np.linalg.norm(own))
+    if own[:2].any() or own[2] >= 0:
+        raise GaplessError("only gravity that points straight down can be tilted. Drop gravity.tilt from params.toml.")
 
     def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
         gravity = batch.expand("opt.gravity")
-        gravity[worlds, axis] = down * np.sin(values)
-        gravity[worlds, 2] = -np.sqrt(np.maximum(down**2 - (gravity[worlds, :2] ** 2).sum(axis=1), 0.0))
+        gravity[worlds, axis] = strength * np.sin(values)
+        aside = (gravity[worlds, :2] ** 2).sum(axis=1)
+        gravity[worlds, 2] = -np.sqrt(np.maximum(strength**2 - aside, 0.0))
 
     return Binding(0.0, write)
 

@@ -10,6 +10,8 @@ from jaxtyping import PRNGKeyArray
 
 from gapless.core import Params, Signals, Simulator
 
+from .passing import Passing
+
 Carry = Any
 Record = dict[str, Any]
 
@@ -36,8 +38,8 @@ class Loop:
 
     def __init__(self, simulator: Simulator, agent: Agent) -> None:
         self.simulator, self._agent = simulator, agent
-        self._begin = jax.jit(agent.act)
-        self._turn = jax.jit(self._look_and_act)
+        self._begin = Passing(agent.act)
+        self._turn = Passing(self._look_and_act)
         self._traced = jax.jit(self._scan, static_argnames="steps")
 
     def begin(
@@ -46,7 +48,8 @@ class Loop:
         """All worlds at their start: the simulator's state, the carry, and the first command."""
         keys = jax.random.split(key, 2)
         everywhere = np.ones(self.simulator.worlds, bool)
-        state, seen, privileged = self.simulator.reset(self.simulator.init(), everywhere, params, start, keys[0])
+        begun = self.simulator.reset(self.simulator.init(), everywhere, params, start, keys[0])
+        state, seen, privileged = begun if self.simulator.traceable else _single(begun)
         carry, command, record = self._begin(weights, carry, seen, privileged, everywhere, keys[1])
         return state, carry, {"command": command, "acted": record, "measurement": seen}
 
@@ -63,7 +66,7 @@ class Loop:
         looked, restart, outcome = self._agent.look(weights, carry, seen, privileged, pair[0])
         nobody = jnp.zeros(self.simulator.worlds, bool)
         acted, command, record = self._agent.act(weights, looked, seen, privileged, nobody, pair[1])
-        return looked, restart, outcome, acted, command, record, restart.where.any()
+        return looked, restart, outcome, acted, command, record
 
     def _stepped(self, weights: Any, state: Any, carry: Carry, last: Any, key: PRNGKeyArray, steps: int) -> Any:
         # Keys are drawn at once and handed over as plain numbers: a split costs a dispatch.
@@ -71,14 +74,13 @@ class Loop:
         rows: list[Record] = []
         for k in range(steps):
             command = {name: np.asarray(v) for name, v in last["command"].items()}
-            state, seen, privileged = self.simulator.step(state, command, keys[k, 0])
-            looked, restart, outcome, carry, command, acted, any_end = self._turn(
-                weights, carry, seen, privileged, keys[k, 2:]
-            )
+            state, seen, privileged = _single(self.simulator.step(state, command, keys[k, 0]))
+            looked, restart, outcome, carry, command, acted = self._turn(weights, carry, seen, privileged, keys[k, 2:])
             rows.append({**last["acted"], **outcome})
-            if any_end:
-                where = np.asarray(restart.where)
-                state, seen, privileged = self.simulator.reset(state, where, restart.params, restart.start, keys[k, 1])
+            where = np.asarray(restart.where)
+            if where.any():
+                begun = self.simulator.reset(state, where, restart.params, restart.start, keys[k, 1])
+                state, seen, privileged = _single(begun)
                 again = jax.random.wrap_key_data(keys[k, 3])
                 carry, command, acted = self._begin(weights, looked, seen, privileged, where, again)
             last = {"command": command, "acted": acted, "measurement": seen}
@@ -92,10 +94,20 @@ class Loop:
             carry, restart, outcome = self._agent.look(weights, carry, seen, privileged, keys[2])
             state, seen, privileged = self.simulator.reset(state, restart.where, restart.params, restart.start, keys[1])
             carry, command, acted = self._agent.act(weights, carry, seen, privileged, restart.where, keys[3])
-            return (state, carry, {"command": command, "acted": acted, "measurement": seen}), {**last["acted"], **outcome}
+            return (state, carry, {"command": command, "acted": acted, "measurement": seen}), {
+                **last["acted"],
+                **outcome,
+            }
 
         (state, carry, last), records = jax.lax.scan(turn, (state, carry, last), jax.random.split(key, steps))
         return state, carry, last, records
+
+
+def _single(stepped: tuple[Any, Signals, Signals]) -> tuple[Any, Signals, Signals]:
+    """Signals as jit would read them: what is passed on uncompiled must not be more precise than what is compiled."""
+    state, *signals = stepped
+    seen, privileged = ({k: np.asarray(v, np.float32) for k, v in side.items()} for side in signals)
+    return state, seen, privileged
 
 
 def _stacked(rows: list[Record]) -> Record:

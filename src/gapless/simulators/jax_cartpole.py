@@ -23,12 +23,17 @@ class JaxCartpole(TraceableSimulator):
     joints = ("slider", "hinge")
     sensed = {"cart.position": ("slider", "position"), "pole.angle": ("hinge", "position")}  # noqa: RUF012
 
+    @staticmethod
     def advance(
-        self, params: Params, position: Float[Array, " joint"], velocity: Float[Array, " joint"],
+        params: Params, position: Float[Array, " joint"], velocity: Float[Array, " joint"],
         control: Float[Array, " command"], step_s: float,
     ) -> tuple[Float[Array, " joint"], Float[Array, " joint"]]:  # fmt: skip
         angle, (speed, spin) = position[1], velocity
-        pole, lever, damping = params["pole.mass"], params["pole.com"], (params["slider.damping"], params["hinge.damping"])
+        pole, lever, damping = (
+            params["pole.mass"],
+            params["pole.com"],
+            (params["slider.damping"], params["hinge.damping"]),
+        )
         m11, m12, m22 = mass_matrix(params, jnp.cos(angle))
         sway = pole * lever * jnp.sin(angle)
         aside = GRAVITY * jnp.sin(params.get("gravity.tilt_x", 0.0))

@@ -31,7 +31,9 @@ def propose_interface(model: mujoco.MjModel, robot: str, period_s: float = PERIO
     """Actuators as commands and sensors as measurements, joint positions where there are no sensors."""
     substeps = max(1, round(period_s / model.opt.timestep))
     if not model.nu:
-        raise GaplessError(f"the model of {robot!r} has no actuator, so nothing can be commanded. Add <actuator> to it.")
+        raise GaplessError(
+            f"the model of {robot!r} has no actuator, so nothing can be commanded. Add <actuator> to it."
+        )
     return Interface(
         robot,
         substeps * float(model.opt.timestep),
@@ -56,7 +58,10 @@ def _measurements(model: mujoco.MjModel) -> tuple[Channel, ...]:
     if not hinges:
         raise GaplessError("the model has neither sensors nor hinge or slide joints. Add <sensor> to it.")
     return tuple(
-        Channel(f"{object_name(model, mjtObj.mjOBJ_JOINT, i)}.position", unit=JOINT_UNITS[mujoco.mjtJoint(model.jnt_type[i])])
+        Channel(
+            f"{object_name(model, mjtObj.mjOBJ_JOINT, i)}.position",
+            unit=JOINT_UNITS[mujoco.mjtJoint(model.jnt_type[i])],
+        )
         for i in hinges
     )
 

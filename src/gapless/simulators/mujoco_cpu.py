@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import jax
 import mujoco
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
@@ -14,7 +15,7 @@ from .around import Around, BlockWorlds
 from .binding import OUTSIDE, Binding, bind
 from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
-from .sensors import Sensors
+from .sensors import Sensors, positions_and_velocities
 
 THREADS = 0
 """Threads of a batch; 0 takes every core."""
@@ -64,8 +65,10 @@ class MujocoSimulator(Simulator):
         self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name)}
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
         self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
+        self._joint_columns = _joint_columns(model, self._joints)
         self.joints = tuple(n for n, j in self._joints.items() if _positions(model, j) == 1)
         self._longest = {name: max((p.high for p in parameters if p.name == name), default=0.0) for name in OUTSIDE}
+        self._late = self._longest["measurement.latency"] > 0
         self._lead_s = integrator_lead_s(model) if any(p.name == "command.latency" for p in parameters) else 0.0
         self._remembered = commands_remembered(self._longest["command.latency"] + self._lead_s, interface.period_s)
         self._blocks = {
@@ -108,7 +111,11 @@ class MujocoSimulator(Simulator):
             for name, block in self._blocks.items():
                 fresh = block.init(key) if name not in state.memories else block.reset(state.memories[name], mask, key)
                 state.memories[name] = fresh
-        return state, *self._read(state, key)
+        held = state.memories.get("sensor")
+        measurement, privileged = self._read(state, key)
+        if held is not None:  # the worlds that go on must not have been read twice
+            state.memories["sensor"] = _mixed(mask, state.memories["sensor"], held)
+        return state, measurement, privileged
 
     def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
         state.past[:, 1:] = state.past[:, :-1]
@@ -118,6 +125,10 @@ class MujocoSimulator(Simulator):
             np.clip(values, c.low, c.high, out=state.past[:, 0, column : column + c.width])
             column += c.width
         control = np.einsum("nsk,nkc->nsc", state.weights, state.past)
+        if self._sensors.direct and not self._late and not self.around.before_physics:
+            state.batch.rollout(self.substeps, self._ctrl(control), record=())
+            state.trail[:, -1] = self._sensors.now(state.batch)
+            return state, *self._read(state, key)
         before = state.trail[:, -1]
         if self.around.before_physics:
             recorded = self._advance_with_blocks(state, control, key)
@@ -125,7 +136,7 @@ class MujocoSimulator(Simulator):
             recorded = state.batch.rollout(self.substeps, self._ctrl(control), record=self._sensors.record)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         new = self._sensors.trail(before, recorded, after)[:, 1:]
-        if self._longest["measurement.latency"] > 0:
+        if self._late:
             state.trail[:, : -self.substeps] = state.trail[:, self.substeps :]
             state.trail[:, -self.substeps :] = new
         else:
@@ -151,9 +162,7 @@ class MujocoSimulator(Simulator):
         state.batch.state[:] = snapshot.rows
         return state
 
-    def play(
-        self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]
-    ) -> Signals:
+    def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
         worlds, step_s = len(times), self.model.opt.timestep
         simulator = self if worlds == self.worlds else self.with_worlds(worlds)
         return simulator._play(params, start, holds, times, max(1, int(np.ceil(times.max() / step_s - 1e-9))))
@@ -166,16 +175,37 @@ class MujocoSimulator(Simulator):
         step_s = self.model.opt.timestep
         control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
         before = self._sensors.now(state.batch)
-        recorded = state.batch.rollout(steps, self._ctrl(control), record=self._sensors.record)
+        state.memories = {name: block.init(jax.random.key(0)) for name, block in self._blocks.items()}
+        recorded = self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         late = times - self._latency(state, "measurement.latency")[:, None]
-        return self._sensors.named(_between(trail, late / step_s))
+        return self._sensed_in_turn(state, self._sensors.named(_between(trail, late / step_s)))
+
+    def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
+        """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""
+        if not self.around.before_physics:
+            return state.batch.rollout(control.shape[1], self._ctrl(control), record=self._sensors.record)
+        pieces = [
+            self._advance_with_blocks(state, control[:, k : k + self.substeps], jax.random.key(0))
+            for k in range(0, control.shape[1], self.substeps)
+        ]
+        return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
+
+    def _sensed_in_turn(self, state: MujocoState, seen: Signals) -> Signals:
+        """Samples through the sensor block, one after the other."""
+        if "sensor" not in self._blocks:
+            return seen
+        rows, period_s = [], self.interface.period_s
+        for k in range(next(iter(seen.values())).shape[1]):
+            now = {name: values[:, k] for name, values in seen.items()}
+            rows.append(now | self._step_block(state, "sensor", now, period_s, jax.random.key(0)))
+        return {name: np.stack([row[name] for row in rows], axis=1) for name in seen}
 
     def _advance_with_blocks(self, state: MujocoState, control: np.ndarray, key: PRNGKeyArray) -> dict:
         """Substeps with the actuator and residual blocks, at physics rate or once per period."""
         pieces, whole = [], not self.around.physics_rate
-        for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(self.substeps)]:
+        for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(control.shape[1])]:
             part, dt_s = control[:, k], self.interface.period_s if whole else float(self.model.opt.timestep)
             inputs = self._named_commands(part.mean(axis=1)) | self._joint_states(state.batch)
             if "actuator" in self._blocks:
@@ -196,10 +226,10 @@ class MujocoSimulator(Simulator):
     def _read(self, state: MujocoState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         """What the sensors read now, late and noisy as they are, and what only a simulator knows."""
         values = state.trail[:, -1].copy()
-        if self._longest["measurement.latency"] > 0:
+        if self._late:
             at = state.trail.shape[1] - 1 - self._latency(state, "measurement.latency") / self.model.opt.timestep
             values = _between(state.trail, at[:, None])[:, 0]
-        if self._noise:
+        if any(state.params[name].any() for _, name in self._noise):
             draws = generator_from(key).standard_normal((self.worlds, len(self._noise)))
             for k, (column, name) in enumerate(self._noise):
                 values[:, column] += draws[:, k] * state.params[name]
@@ -209,13 +239,8 @@ class MujocoSimulator(Simulator):
         return measurement, self._joint_states(state.batch)
 
     def _joint_states(self, batch: Batch) -> Signals:
-        qpos, qvel = batch.bind("qpos"), batch.bind("qvel")
-        found = {}
-        for name, j in self._joints.items():
-            p, v = int(self.model.jnt_qposadr[j]), int(self.model.jnt_dofadr[j])
-            found[f"{name}.position"] = qpos[:, p : p + _positions(self.model, j)].copy()
-            found[f"{name}.velocity"] = qvel[:, v : v + _velocities(self.model, j)].copy()
-        return found
+        now = positions_and_velocities(batch).copy()
+        return {name: now[:, columns] for name, columns in self._joint_columns.items()}
 
     def _write_params(self, state: MujocoState, worlds: np.ndarray, params: dict[str, np.ndarray]) -> None:
         constants = False
@@ -287,11 +312,25 @@ def _between(trail: Float[np.ndarray, "world step column"], at: Float[np.ndarray
     return trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share
 
 
+def _mixed(mask: np.ndarray, new: Any, old: Any) -> Any:
+    return jax.tree.map(lambda a, b: np.where(mask.reshape(-1, *[1] * (np.ndim(a) - 1)), a, b), new, old)
+
+
 def _actuator(model: mujoco.MjModel, name: str) -> int:
     for index in range(model.nu):
         if object_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, index) == name:
             return index
     raise GaplessError(f"the model has no actuator called {name!r}. Name it so, or correct the interface.")
+
+
+def _joint_columns(model: mujoco.MjModel, joints: dict[str, int]) -> dict[str, slice]:
+    """Where each joint's position and velocity stand in `positions_and_velocities`."""
+    found = {}
+    for name, j in joints.items():
+        p, v = int(model.jnt_qposadr[j]), model.nq + int(model.jnt_dofadr[j])
+        found[f"{name}.position"] = slice(p, p + _positions(model, j))
+        found[f"{name}.velocity"] = slice(v, v + _velocities(model, j))
+    return found
 
 
 def _positions(model: mujoco.MjModel, joint: int) -> int:

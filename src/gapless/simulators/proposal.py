@@ -18,10 +18,12 @@ def propose_parameters(model: mujoco.MjModel, interface: Interface) -> tuple[Par
     inertia = _joint_inertias(model)
     found = [p for body in range(1, model.nbody) for p in _of_body(model, body)]
     found += [p for joint in range(model.njnt) for p in _of_joint(model, joint, inertia)]
-    found += [_gain(model, i) for i in range(model.nu) if model.actuator_gainprm[i, 0] != 0]
+    fixed = [i for i in range(model.nu) if model.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED]
+    found += [_gain(model, i) for i in fixed if model.actuator_gainprm[i, 0] != 0]
     found += [_sliding(model, i) for i in range(model.ngeom) if model.geom_contype[i] and model.geom_conaffinity[i]]
     # A base that is bolted down is seldom level; one degree shows in the logs.
-    found += [Parameter(name, "rad", 0.0, -0.06, 0.06, "inertia", free=False) for name in TILTS]
+    if model.opt.gravity[2] < 0 and not model.opt.gravity[:2].any():
+        found += [Parameter(name, "rad", 0.0, -0.06, 0.06, "inertia", free=False) for name in TILTS]
     found.append(Parameter("command.latency", "s", 0.0, 0.0, LATENCY_S, "latency"))
     found += [_noise(c.name, c.unit) for c in interface.measurements]
     return tuple(found)

@@ -23,6 +23,7 @@ def replay(simulator: Simulator, params: Params, log: Log, start: Signals) -> Lo
     one = {k: np.reshape(np.asarray(v, np.float64), (-1,))[:1] for k, v in params.items()}
     seen = simulator.play(one, start, holds, times[None])
     measurements = {
-        name: seen[name][0][np.searchsorted(times, np.round(clock - begin, 12) - 1e-9)] for name, clock in clocks.items()
+        name: seen[name][0][np.searchsorted(times, np.round(clock - begin, 12) - 1e-9)]
+        for name, clock in clocks.items()
     }
     return replace(log, measurements=measurements, source={**log.source, "replayed": True})

@@ -39,7 +39,10 @@ class Rollout:
         loop = self._loop(static)
         start = self.task.start(keys[0], worlds) if start is None else start
         memory = eqx.filter_vmap(policy.init)(jax.random.split(keys[1], worlds))
-        carry = {"memory": memory, "params": {k: jnp.broadcast_to(jnp.asarray(v), (worlds,)) for k, v in params.items()}}
+        carry = {
+            "memory": memory,
+            "params": {k: jnp.broadcast_to(jnp.asarray(v), (worlds,)) for k, v in params.items()},
+        }
         state, carry, last = loop.begin(arrays, carry, params, start, keys[2])
         steps = round(self.task.seconds / self.simulator.interface.period_s)
         _, _, last, records = loop.drive(arrays, state, carry, last, keys[3], steps)
@@ -80,9 +83,7 @@ def _agent(static: Any, simulator: Simulator, task: Task) -> Agent:
         record = {"reward": task.reward(carry["measurement"], carry["command"], seen), "finished": task.finished(seen)}
         return carry, Restart(jnp.zeros(worlds, bool), {}, {}), record
 
-    def act(
-        weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray
-    ) -> Any:
+    def act(weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
         policy = eqx.combine(weights, static)
         keys = jax.random.split(key, worlds)
         step = jax.vmap(policy.step, (0, 0, 0, None, 0))

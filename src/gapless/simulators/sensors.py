@@ -34,7 +34,7 @@ class Sensors:
     def now(self, batch: Batch) -> Float[np.ndarray, "world column"]:
         """What all channels read in the present state, side by side."""
         if self.direct:
-            return np.concatenate([batch.bind("qpos"), batch.bind("qvel")], axis=1)[:, self.columns]
+            return positions_and_velocities(batch)[:, self.columns]
         batch.bind("sensordata")
         batch.forward()
         return batch.bind("sensordata")[:, self.columns]
@@ -55,9 +55,16 @@ class Sensors:
         return dict(zip(self.widths, np.split(values, cuts, axis=-1), strict=True))
 
 
+def positions_and_velocities(batch: Batch) -> Float[np.ndarray, "world column"]:
+    """A live view of qpos and, beside it, qvel: in MuJoCo's state they follow the time."""
+    return batch.state[:, 1 : 1 + batch.model.nq + batch.model.nv]
+
+
 def _state_column(model: mujoco.MjModel, joints: dict[str, int], name: str) -> int | None:
-    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+    sensor = _sensor(model, name)
     if sensor >= 0:
+        if model.sensor_cutoff[sensor] > 0 or model.sensor_delay[sensor] > 0:
+            return None  # MuJoCo's own doing, so MuJoCo must do it
         kind = mujoco.mjtSensor(model.sensor_type[sensor])
         joint = int(model.sensor_objid[sensor])
         if kind == mujoco.mjtSensor.mjSENS_JOINTPOS:
@@ -73,8 +80,13 @@ def _state_column(model: mujoco.MjModel, joints: dict[str, int], name: str) -> i
     return None
 
 
+def _sensor(model: mujoco.MjModel, name: str) -> int:
+    known = (object_name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) for i in range(model.nsensor))
+    return next((i for i, n in enumerate(known) if n == name), -1)
+
+
 def _sensor_columns(model: mujoco.MjModel, name: str, width: int) -> np.ndarray:
-    sensor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name)
+    sensor = _sensor(model, name)
     if sensor < 0:
         raise GaplessError(f"the model has no sensor called {name!r}. Add it to <sensor>, or drop the channel.")
     if model.sensor_dim[sensor] != width:

@@ -1,6 +1,7 @@
 """Simulators that compile: the frame around any dynamics written in JAX, with latency, noise and masked resets."""
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import jax
@@ -27,19 +28,19 @@ class TraceableSimulator(Simulator):
 
     traceable = True
 
-    def __init__(
-        self, interface: Interface, parameters: tuple[Parameter, ...], substeps: int, worlds: int = 1
-    ) -> None:
+    def __init__(self, interface: Interface, parameters: tuple[Parameter, ...], substeps: int, worlds: int = 1) -> None:
         self.interface, self.parameters, self.substeps, self.worlds = interface, parameters, substeps, worlds
         longest = max((p.high for p in parameters if p.name == "command.latency"), default=0.0)
         # Semi-implicit Euler leads by half a substep; see latency.integrator_lead_s.
         self._lead_s = interface.period_s / substeps / 2 if longest else 0.0
         self._remembered = commands_remembered(longest + self._lead_s, interface.period_s)
-        self._play_jit = jax.jit(self._trail, static_argnums=(4,))
+        if any(p.name == "measurement.latency" for p in parameters):
+            raise GaplessError("traceable simulators have no measurement latency yet. Drop it, or use MuJoCo.")
 
+    @staticmethod
     @abstractmethod
     def advance(
-        self, params: Params, position: Float[Array, " joint"], velocity: Float[Array, " joint"],
+        params: Params, position: Float[Array, " joint"], velocity: Float[Array, " joint"],
         control: Float[Array, " command"], step_s: float,
     ) -> tuple[Float[Array, " joint"], Float[Array, " joint"]]:  # fmt: skip
         """Position and velocity of one world after one substep."""
@@ -58,6 +59,9 @@ class TraceableSimulator(Simulator):
         unknown = set(params) - set(state.params)
         if unknown:
             raise GaplessError(f"the simulator has no parameter {sorted(unknown)[0]!r}. Add it to params.toml.")
+        strange = [name for name in start if name.rpartition(".")[0] not in self.joints]
+        if strange:
+            raise GaplessError(f"a start names {strange[0]!r}; the joints are {', '.join(self.joints)}.")
         where = jnp.asarray(where)
         fresh = state._replace(
             position=self._joint_rows(start, "position"),
@@ -91,19 +95,8 @@ class TraceableSimulator(Simulator):
         latency = np.asarray(wanted.get("command.latency", np.zeros(worlds)), np.float64) + self._lead_s
         control = holds.averages(latency, steps, step_s)
         rows = [self._joint_rows(start, side, worlds) for side in ("position", "velocity")]
-        trail = np.asarray(self._play_jit(wanted, *rows, control, step_s), np.float64)
+        trail = np.asarray(_trail(type(self), wanted, *rows, jnp.asarray(control, jnp.float32), step_s), np.float64)
         return {name: _interpolated(trail[..., k], times / step_s) for k, name in enumerate(self.sensed)}
-
-    def _trail(self, params: Params, position: Any, velocity: Any, control: Any, step_s: float) -> Any:
-        def one(p: Params, q: Any, v: Any, u: Any) -> Any:
-            def body(state: Any, c: Any) -> Any:
-                state = self.advance(p, *state, c, step_s)
-                return state, self._sense(*state)
-
-            _, after = jax.lax.scan(body, (q, v), u)
-            return jnp.concatenate([self._sense(q, v)[None], after])
-
-        return jax.vmap(one)(params, position, velocity, jnp.asarray(control, jnp.float32))
 
     def _controls(self, params: Params, past: Float[Array, "past command"]) -> Float[Array, "substep command"]:
         """Averages of the delayed command over the substeps; see latency.hold_weights."""
@@ -120,9 +113,10 @@ class TraceableSimulator(Simulator):
             position, velocity = self.advance(params, position, velocity, control[k], step_s)
         return position, velocity
 
-    def _sense(self, position: Any, velocity: Any) -> Float[Array, " channel"]:
+    @classmethod
+    def _sense(cls, position: Any, velocity: Any) -> Float[Array, " channel"]:
         sides = {"position": position, "velocity": velocity}
-        return jnp.stack([sides[side][self.joints.index(joint)] for joint, side in self.sensed.values()])
+        return jnp.stack([sides[side][cls.joints.index(joint)] for joint, side in cls.sensed.values()])
 
     def _read(self, state: TracedState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         values = jax.vmap(self._sense)(state.position, state.velocity)
@@ -132,12 +126,31 @@ class TraceableSimulator(Simulator):
             noise = state.params.get(f"{name}.noise", jnp.zeros(self.worlds))
             measurement[name] = (values[:, k] + noise * draws[:, k])[:, None]
         privileged = {f"{j}.position": state.position[:, i : i + 1] for i, j in enumerate(self.joints)}
-        return measurement, privileged | {f"{j}.velocity": state.velocity[:, i : i + 1] for i, j in enumerate(self.joints)}
+        return measurement, privileged | {
+            f"{j}.velocity": state.velocity[:, i : i + 1] for i, j in enumerate(self.joints)
+        }
 
     def _joint_rows(self, start: Signals, side: str, worlds: int | None = None) -> Float[Array, "world joint"]:
         shape = (worlds or self.worlds, 1)
         rows = [jnp.broadcast_to(jnp.asarray(start.get(f"{j}.{side}", 0.0), jnp.float32), shape) for j in self.joints]
         return jnp.concatenate(rows, axis=1)
+
+
+@partial(jax.jit, static_argnums=(0, 5))
+def _trail(
+    kind: type[TraceableSimulator], params: Params, position: Any, velocity: Any, control: Any, step_s: float
+) -> Any:
+    """Sensor values at every substep; compiled once per kind and shape, whichever copy of a simulator asks."""
+
+    def one(p: Params, q: Any, v: Any, u: Any) -> Any:
+        def body(state: Any, c: Any) -> Any:
+            state = kind.advance(p, *state, c, step_s)
+            return state, kind._sense(*state)
+
+        _, after = jax.lax.scan(body, (q, v), u)
+        return jnp.concatenate([kind._sense(q, v)[None], after])
+
+    return jax.vmap(one)(params, position, velocity, control)
 
 
 def _interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:

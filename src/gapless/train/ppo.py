@@ -22,6 +22,9 @@ from gapless.simulators import Agent, Loop, Restart
 from .advantage import advantages
 
 
+HOLD = 0.15
+
+
 @dataclass(frozen=True)
 class Ppo:
     """Proximal policy optimization."""
@@ -74,6 +77,8 @@ class Learner(NamedTuple):
     """Share of the budget learnt from so far."""
     per_batch: Float[Array, ""]
     """Share of the budget that one batch is."""
+    hold: Float[Array, ""]
+    """Share of the budget in which only the critic learns, so that a fresh critic does not spoil a trained policy."""
 
 
 class Training:
@@ -145,8 +150,20 @@ class Training:
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
         per_batch = jnp.asarray(r.worlds * r.steps / r.budget)
+        hold = jnp.asarray(0.0 if begin_with is None else HOLD)
         optimizer = self._adam.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
-        return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, jnp.asarray(r.rate), jnp.zeros(()), per_batch)
+        return Learner(
+            policy,
+            noise,
+            critic,
+            observed,
+            new_normaliser(width),
+            optimizer,
+            jnp.asarray(r.rate),
+            jnp.zeros(()),
+            per_batch,
+            hold,
+        )
 
     def _privileged_width(self) -> int:
         one = self.simulator.with_worlds(1)
@@ -207,9 +224,7 @@ class Training:
         mixed = {k: jnp.where(where, v, params[k]) for k, v in drawn.items()}
         return Restart(where, mixed, start), mixed
 
-    def _act(
-        self, weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray
-    ) -> Any:
+    def _act(self, weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
         policy = eqx.combine(weights[0], self._static)
         worlds = self.recipe.worlds
         blank = jax.vmap(policy.init)(jax.random.split(key, worlds))
@@ -250,6 +265,7 @@ class Training:
     def _epochs(self, learner: Learner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, Any]:
         r, count = self.recipe, self.recipe.worlds * self.recipe.steps
         trained = (learner.policy.network, learner.log_noise, learner.critic)
+        moving = learner.taken >= learner.hold
         fading = jnp.clip(2 * (1 - learner.taken), 0.05, 1.0)
         arrays, static = eqx.partition(trained, eqx.is_array)
 
@@ -258,6 +274,7 @@ class Training:
             piece = jax.tree.map(lambda x: x[piece], rows)
             grads, kl = jax.grad(lambda a: _loss(eqx.combine(a, static), piece, r), has_aux=True)(arrays)
             changes, optimizer = self._adam.update(grads, optimizer)
+            changes = (*jax.tree.map(lambda c: moving * c, changes[:2]), changes[2])
             arrays = jax.tree.map(lambda a, c: a - fading * rate * c, arrays, changes)
             return (arrays, optimizer, rate), kl
 

@@ -1,0 +1,105 @@
+"""The judge: what a policy is worth in a reality, what the best there could be, and how wrong a simulator is about it."""
+
+import hashlib
+import inspect
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from inside import Inside
+
+from gapless.core import Block, Interface, Log, Params, Point, Signals, Task, key_for
+from gapless.nets.policy import NetworkPolicy, command_scale
+from gapless.nets.stored_policy import load_policy, save_policy
+from gapless.robots.finding import reality_of
+from gapless.simulators import Rollout, logs_of
+from gapless.train import Ppo, Train, train
+
+EPISODES = 32
+ORACLES = Path(__file__).parent / "oracles"
+NOTHING_UNKNOWN = Point((), np.zeros(0))
+
+
+class Blind(Block):
+    """Zero or random commands: what a robot is worth without a policy."""
+
+    interface: Interface = eqx.field(static=True)
+    loudness: float
+
+    def init(self, key: Any) -> Any:
+        return jnp.zeros(())
+
+    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: Any) -> tuple[Any, Signals]:
+        middle, half = command_scale(self.interface)
+        values = middle + half * self.loudness * jax.random.uniform(key, middle.shape, minval=-1.0, maxval=1.0)
+        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1].tolist()
+        return memory, dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Mean return and success rate over the judge's own episodes."""
+
+    value: float
+    passed: float
+
+
+class Judge:
+    """One reality and task; its episodes are free and are never given to the engine."""
+
+    def __init__(self, spec: str, task: Task) -> None:
+        self.spec, self.task, self.reality = spec, task, reality_of(spec)
+        self._rollout = Rollout(Inside(self.reality, EPISODES), task)
+        self._key = key_for(self.reality.seed, "judge")
+
+    def worth(self, policy: Block) -> Worth:
+        """Every policy meets the same starts and the same noise."""
+        episodes = self._rollout.run(policy, {}, self._key, self._starts())
+        verdicts = [self.task.judge(log).passed for log in logs_of(episodes, self._rollout.simulator)]
+        return Worth(float(episodes.returns.mean()), float(np.mean(verdicts)))
+
+    def without_policy(self) -> float:
+        """J0: the better of zero and random commands."""
+        return max(self.worth(Blind(self.reality.interface, loud)).value for loud in (0.0, 1.0))
+
+    def logs(self, policy: Block, count: int, what: str) -> list[Log]:
+        """The judge's own logs."""
+        rollout = Rollout(Inside(self.reality, count), self.task)
+        key = key_for(self.reality.seed, "judge", what)
+        return logs_of(rollout.run(policy, {}, key, self.task.start(key, count)), rollout.simulator)
+
+    def oracle(self, steps: int) -> NetworkPolicy:
+        """The best of two policies trained inside the reality with `steps` each; stored with the project."""
+        folder = ORACLES / self.spec.removeprefix("twin:").replace("?", "-").replace("&", "-").replace("=", "")
+        stamp = {"reality": self._fingerprint(), "steps": steps}
+        try:
+            if json.loads((folder / "stamp.json").read_text()) == stamp:
+                return load_policy(folder)
+        except FileNotFoundError:
+            pass
+        found = [self._train(steps, seed) for seed in range(2)]
+        best = max(found, key=lambda policy: self.worth(policy).value)
+        save_policy(folder, best)
+        (folder / "stamp.json").write_text(json.dumps(stamp))
+        return best
+
+    def tuned(self, policy: NetworkPolicy, steps: int) -> NetworkPolicy:
+        """A policy trained further inside the reality."""
+        return self._train(steps, 2, policy)
+
+    def _train(self, steps: int, seed: int, begin_with: NetworkPolicy | None = None) -> NetworkPolicy:
+        recipe = Train(Ppo(budget=steps, rate=2e-3 if begin_with is None else 5e-4), looks=24, patience=24)
+        key = key_for(self.reality.seed, "oracle", seed)
+        return train(Inside(self.reality), NOTHING_UNKNOWN, self.task, recipe, key, begin_with).policy
+
+    def _starts(self) -> Signals:
+        return self.task.start(key_for(self.reality.seed, "starts"), EPISODES)
+
+    def _fingerprint(self) -> str:
+        source = inspect.getsource(type(self.reality)) + inspect.getsource(type(self.task))
+        return hashlib.sha256((self.spec + source).encode()).hexdigest()[:16]
