@@ -11,7 +11,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from inside import Inside
 
 from gapless.core import Block, Interface, Log, Params, Point, Signals, Task, key_for
 from gapless.nets.policy import NetworkPolicy, command_scale
@@ -19,6 +18,7 @@ from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots.finding import reality_of
 from gapless.simulators import Rollout, logs_of
 from gapless.train import Ppo, Train, train
+from inside import Inside
 
 EPISODES = 32
 ORACLES = Path(__file__).parent / "oracles"

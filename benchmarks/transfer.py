@@ -13,13 +13,13 @@ import jax
 import numpy as np
 import tyro
 from bench import Benchmark, Cells, finish
-from judge import Judge
 
 from gapless.core import key_for, nominal_belief, prior_belief
 from gapless.engine import Recipe, Stages, Workspace, cranks, new_workspace
 from gapless.learn import Excite, excite, gap
 from gapless.robots import find_robot
 from gapless.train import Ppo, Train, train
+from judge import Judge
 
 TASKS = {"cartpole": "swingup"}
 CRANKS = 3

@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 import tyro
 
@@ -37,11 +37,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _choice() -> Any:
-    listed = [Annotated[kind, tyro.conf.subcommand(name=name)] for name, kind in COMMANDS.items()]
-    choice = listed[0]
-    for other in listed[1:]:
-        choice = choice | other
-    return choice
+    listed = tuple(Annotated[kind, tyro.conf.subcommand(name=name)] for name, kind in COMMANDS.items())
+    return Union[listed]  # noqa: UP007 — made at run time
 
 
 def _compile_once() -> None:

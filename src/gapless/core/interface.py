@@ -130,7 +130,8 @@ class Interface:
 
 def _channel(plain: dict[str, Any]) -> Channel:
     limits = {"low": -math.inf, "high": math.inf, "rate": math.inf}
-    return Channel(**{k: limits[k] if v is None and k in limits else v for k, v in plain.items()})
+    given: dict[str, Any] = {k: limits[k] if v is None and k in limits else v for k, v in plain.items()}
+    return Channel(**given)
 
 
 def _without_infinities(value: Any) -> Any:

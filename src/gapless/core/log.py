@@ -58,7 +58,7 @@ def on_one_clock(
         {k: np.asarray(v, np.float64) for k, v in commands.items()},
         {k: np.asarray(v, np.float64) for k, v in measurements.items()},
         clock,
-        {name: clock for name in measurements},
+        dict.fromkeys(measurements, clock),
         source or {},
     )
 

@@ -1,15 +1,16 @@
 """The two dictionaries that everything speaks: signals by channel and parameters by name."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
 
 Array = np.ndarray | jax.Array
-Signals = dict[str, Array]
-"""Channel name → values, e.g. "pole.angle" → (world, width) or (time, width)."""
-Params = dict[str, Array]
-"""Parameter name → value in SI units, one number per world."""
+Signals = dict[str, Any]
+"""Channel name → array of NumPy or JAX, e.g. "pole.angle" → (world, width) or (time, width)."""
+Params = dict[str, Any]
+"""Parameter name → array of values in SI units, one number per world."""
 
 
 def stack(signals: Mapping[str, Array], names: Sequence[str]) -> np.ndarray:

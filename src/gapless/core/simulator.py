@@ -4,13 +4,15 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from jaxtyping import Bool, Float, PRNGKeyArray
+from jaxtyping import Bool, Float
 
 from .interface import Interface
 from .parameter import Parameter
 from .signals import Array, Params, Signals
 
 State = Any
+Key = Any
+"""A JAX key, or for simulators stepped from Python its plain numbers."""
 
 
 class Simulator(ABC):
@@ -39,12 +41,12 @@ class Simulator(ABC):
 
     @abstractmethod
     def reset(
-        self, state: State, where: Bool[Array, " world"], params: Params, start: Signals, key: PRNGKeyArray
+        self, state: State, where: Bool[Array, " world"], params: Params, start: Signals, key: Key
     ) -> tuple[State, Signals, Signals]:
         """Begin anew in the masked worlds only; the state, and measurement and privileged signals of all worlds."""
 
     @abstractmethod
-    def step(self, state: State, command: Signals, key: PRNGKeyArray) -> tuple[State, Signals, Signals]:
+    def step(self, state: State, command: Signals, key: Key) -> tuple[State, Signals, Signals]:
         """One control period later: the state, what sensors read, what only a simulator knows. Consumes `state`."""
 
     @abstractmethod

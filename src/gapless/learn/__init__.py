@@ -8,11 +8,11 @@ from .noise import sensor_noise
 
 __all__ = [
     "Cause",
+    "Excitation",
     "Excite",
     "Gap",
     "Identified",
     "Identify",
-    "Excitation",
     "attribute",
     "excite",
     "gap",

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import Literal
+from jax.extend.core import Literal, jaxpr_as_fun
 
 
 class Passing:
-    """`jax.jit` for functions over large pytrees, most of which come out as they went in."""
+    """`jax.jit` for functions over large pytrees of arrays, much of which comes out as it went in."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -16,32 +16,33 @@ class Passing:
 
     def __call__(self, *inputs: Any) -> Any:
         flat, structure = jax.tree.flatten(inputs)
-        call = self._calls.get(structure)
+        form = structure, *((x.shape, x.dtype) for x in flat)
+        call = self._calls.get(form)
         if call is None:
-            call = self._calls[structure] = self._compiled(inputs, structure)
+            call = self._calls[form] = _compiled(self._function, inputs)
         return call(flat)
 
-    def _compiled(self, inputs: Any, structure: Any) -> Callable[[list], Any]:
-        traced, shapes = jax.make_jaxpr(self._function, return_shape=True)(*inputs)
-        given = {v: k for k, v in enumerate(traced.jaxpr.invars)}
-        places, computed = [], {}
-        for k, v in enumerate(traced.jaxpr.outvars):
-            if not isinstance(v, Literal) and v in given:
-                places.append(given[v])
-            else:
-                once = k if isinstance(v, Literal) else v
-                places.append(len(given) + computed.setdefault(once, (len(computed), k))[0])
-        wanted = [k for _, k in computed.values()]
-        outside = jax.tree.structure(shapes)
 
-        def compute(flat: list) -> list:
-            outputs = jax.tree.leaves(self._function(*jax.tree.unflatten(structure, flat)))
-            return [outputs[k] for k in wanted]
+def _compiled(function: Callable[..., Any], inputs: Any) -> Callable[[list], Any]:
+    traced, shapes = jax.make_jaxpr(function, return_shape=True)(*inputs)
+    structure, given = jax.tree.structure(shapes), {v: k for k, v in enumerate(traced.jaxpr.invars)}
+    places, wanted, seen = [], [], {}
+    for k, v in enumerate(traced.jaxpr.outvars):
+        known = None if isinstance(v, Literal) else given.get(v, seen.get(v))
+        if known is None:
+            known = len(given) + len(wanted)
+            wanted.append(k)
+            if not isinstance(v, Literal):
+                seen[v] = known
+        places.append(known)
 
-        compiled = jax.jit(compute)
+    @jax.jit
+    def computed(flat: list) -> list:
+        outputs = jaxpr_as_fun(traced)(*flat)
+        return [outputs[k] for k in wanted]
 
-        def call(flat: list) -> Any:
-            every = flat + compiled(flat)
-            return outside.unflatten([every[place] for place in places])
+    def call(flat: list) -> Any:
+        every = flat + computed(flat)
+        return structure.unflatten([every[place] for place in places])
 
-        return call
+    return call

@@ -144,7 +144,8 @@ def _trail(
 
     def one(p: Params, q: Any, v: Any, u: Any) -> Any:
         def body(state: Any, c: Any) -> Any:
-            state = kind.advance(p, *state, c, step_s)
+            q, v = state
+            state = kind.advance(p, q, v, c, step_s)
             return state, kind._sense(*state)
 
         _, after = jax.lax.scan(body, (q, v), u)

@@ -21,7 +21,6 @@ from gapless.simulators import Agent, Loop, Restart
 
 from .advantage import advantages
 
-
 HOLD = 0.15
 
 
@@ -274,7 +273,8 @@ class Training:
             piece = jax.tree.map(lambda x: x[piece], rows)
             grads, kl = jax.grad(lambda a: _loss(eqx.combine(a, static), piece, r), has_aux=True)(arrays)
             changes, optimizer = self._adam.update(grads, optimizer)
-            changes = (*jax.tree.map(lambda c: moving * c, changes[:2]), changes[2])
+            network, noise, critic = changes  # type: ignore[misc]
+            changes = (*jax.tree.map(lambda c: moving * c, (network, noise)), critic)
             arrays = jax.tree.map(lambda a, c: a - fading * rate * c, arrays, changes)
             return (arrays, optimizer, rate), kl
 
