@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import tyro
-from bench import Benchmark, Cells, finish
 
+from frame import Benchmark, Cells, finish
 from gapless.core import Log, Point, key_for, prior_belief
 from gapless.engine import Workspace, new_workspace
 from gapless.learn import Excite, excite, identify

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gapless.core import Block, Interface, Log, Params, Point, Signals, Task, key_for
+from gapless.core import Block, Interface, Log, Params, Point, Signals, Task, key_for, unstack
 from gapless.nets.policy import NetworkPolicy, command_scale
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots.finding import reality_of
@@ -37,8 +37,7 @@ class Blind(Block):
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: Any) -> tuple[Any, Signals]:
         middle, half = command_scale(self.interface)
         values = middle + half * self.loudness * jax.random.uniform(key, middle.shape, minval=-1.0, maxval=1.0)
-        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1].tolist()
-        return memory, dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
+        return memory, unstack(values, self.interface.command_widths)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 import tyro
-from bench import Benchmark, Cells, finish
 
+from frame import Benchmark, Cells, finish
 from gapless.core import key_for, nominal_belief, prior_belief
 from gapless.engine import Recipe, Stages, Workspace, cranks, new_workspace
 from gapless.learn import Excite, excite, gap

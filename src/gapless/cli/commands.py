@@ -10,7 +10,7 @@ import tyro
 
 from gapless.core import Artifact, Block, GaplessError, Robot
 from gapless.core.artifact import write_text
-from gapless.engine import Recipe, Stages, Workspace, cranks, new_workspace, open_workspace, robot_seconds_spent
+from gapless.engine import Plan, Recipe, Stages, Workspace, cranks, new_workspace, open_workspace, robot_seconds_spent
 from gapless.exchange import export_policy, load_onnx_policy
 from gapless.logs import check_log, import_logs, mapping_to_toml, propose_mapping, read_mapping, write_logs
 from gapless.report import write_report
@@ -114,7 +114,8 @@ class Collect(InWorkspace):
             return stages.excite(robot, beliefs[-1] if beliefs else None, count)
         count = math.ceil(self.seconds / workspace.task.seconds)
         policy, made_of = self._policy(stages, workspace)
-        return stages.collect(robot, "collect", [policy] * count, workspace.task.seconds, made_of)
+        plan = Plan(count, workspace.task.seconds, lambda k: policy)
+        return stages.collect(robot, "collect", plan, made_of)
 
     def _policy(self, stages: Stages, workspace: Workspace) -> tuple[Block, dict[str, str]]:
         if self.policy == "last":

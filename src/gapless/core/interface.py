@@ -71,6 +71,14 @@ class Interface:
         return tuple(c.name for c in self.measurements)
 
     @property
+    def command_widths(self) -> dict[str, int]:
+        return {c.name: c.width for c in self.commands}
+
+    @property
+    def measurement_widths(self) -> dict[str, int]:
+        return {c.name: c.width for c in self.measurements}
+
+    @property
     def command_width(self) -> int:
         return sum(c.width for c in self.commands)
 

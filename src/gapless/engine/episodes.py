@@ -3,7 +3,9 @@
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
@@ -18,6 +20,17 @@ RESET_S = 5.0
 def robot_seconds(log: Log) -> float:
     """What an episode costs: its own time and the reset before it."""
     return log.seconds + RESET_S
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Episodes to record, and what made them so."""
+
+    episodes: int
+    seconds: float
+    policy: Callable[[int], Block]
+    """The policy of the k-th; made only when that episode is recorded."""
+    recipe: dict[str, Any] = field(default_factory=dict)
 
 
 class EpisodeFile:
@@ -78,26 +91,3 @@ def keep_aborted(store: Store, file: EpisodeFile, recipe: dict, task: Task) -> N
 
     store.make("aborted", {}, {**recipe, "attempt": attempt}, build)
     file.path.unlink()
-
-
-def record_all(
-    store: Store,
-    progress: Path,
-    robot: Robot,
-    task: Task,
-    plan: list[tuple[int, float, Block, PRNGKeyArray]],
-    recipe: dict,
-    tell: Callable[[int, Log], None],
-) -> list[Log]:
-    """Record the planned episodes (number, seconds, policy, key), going on where an earlier try was interrupted."""
-    logs = []
-    for episode, seconds, policy, key in plan:
-        file = EpisodeFile(progress / f"episode-{episode}.jsonl", robot.interface)
-        log = file.finished()
-        if log is None:
-            keep_aborted(store, file, {**recipe, "episode": episode}, task)
-            robot.connect()
-            log = file.record(robot, policy, task, seconds, episode, key)
-        tell(episode, log)
-        logs.append(log)
-    return logs

@@ -1,6 +1,7 @@
 """The stages of the crank, each from artifacts to an artifact that is made once and found again ever after."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.simulators import Rollout, logs_of
 from gapless.train import train
 
-from .episodes import record_all, robot_seconds
+from .episodes import EpisodeFile, Plan, keep_aborted, robot_seconds
 from .recipe import Recipe
 from .workspace import Workspace
 
@@ -53,38 +54,35 @@ class Stages:
     crank: int = 0
     tell: Tell = quietly
 
-    def collect(
-        self, robot: Robot, purpose: str, policies: list[Block], seconds: float, made_of: dict[str, str]
-    ) -> Artifact:
-        """One episode per policy on the robot; `made_of` names the artifacts that the policies came from."""
-        first = self.episodes_before(purpose)
-        recipe = {
-            "crank": self.crank,
-            "purpose": purpose,
-            "first": first,
-            "episodes": len(policies),
-            "seconds": seconds,
-        }
-        recipe |= {"seed": self.seed, "robot": robot.interface.robot}
-        task = self.workspace.task
-        name = f"logs-{self.crank}-{purpose}-{first}"
-        progress = self.workspace.folder / "progress" / name
+    def collect(self, robot: Robot, purpose: str, plan: Plan, made_of: dict[str, str]) -> Artifact:
+        """The planned episodes on the robot; `made_of` names the artifacts that their policies came from."""
+        first, task = self.episodes_before(purpose), self.workspace.task
+        recipe = {"crank": self.crank, "purpose": purpose, "first": first, "seed": self.seed}
+        recipe |= {"episodes": plan.episodes, "seconds": plan.seconds, "robot": robot.interface.robot, **plan.recipe}
+        progress = self.workspace.folder / "progress" / f"{self.crank}-{purpose}-{first}"
 
         def build(folder: Path) -> dict[str, Any]:
-            plan = [
-                (first + k, seconds, policy, key_for(self.seed, "episode", first + k))
-                for k, policy in enumerate(policies)
-            ]
-
-            def told(episode: int, log: Log) -> None:
-                self.tell(f"episode {episode}: {log.seconds:.1f} s{_why(log)}")
-
-            logs = record_all(self.workspace.store, progress, robot, task, plan, recipe, told)
+            logs = []
+            for k in range(plan.episodes):
+                file = EpisodeFile(progress / f"episode-{first + k}.jsonl", robot.interface)
+                keep_aborted(self.workspace.store, file, {**recipe, "episode": first + k}, task)
+                logs.append(file.finished() or self._record(robot, plan, k, first + k, file))
+                self.tell(f"episode {first + k}: {logs[-1].seconds:.1f} s{_why(logs[-1])}", (k + 1) / plan.episodes)
             logs = [log.with_source(purpose=purpose, crank=self.crank) for log in logs]
             write_logs(folder / LOGS, logs, task.name)
             return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": [self.episode_figures(x) for x in logs]}
 
-        return self.workspace.store.make("logs", made_of, recipe, build)
+        made = self.workspace.store.make("logs", made_of, recipe, build)
+        shutil.rmtree(progress, ignore_errors=True)
+        return made
+
+    def _record(self, robot: Robot, plan: Plan, k: int, episode: int, file: EpisodeFile) -> Log:
+        policy = plan.policy(k)
+        robot.connect()
+        self.tell(f"recording episode {episode}")
+        return file.record(
+            robot, policy, self.workspace.task, plan.seconds, episode, key_for(self.seed, "episode", episode)
+        )
 
     def episodes_before(self, purpose: str) -> int:
         """Number of the first episode: fixed by crank and purpose, so that an interrupted crank records the same ones."""
@@ -101,14 +99,15 @@ class Stages:
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
         known = self.prior() if belief is None else self._fitted(belief)
-        made_of = {} if belief is None else {"belief": belief.id}
         simulator, r = self.workspace.simulator, self.recipe
-        self.tell("choosing a motion")
-        motions = [
-            excite(simulator, known, robot.interface, r.excite_s, r.excite, key_for(self.seed, "excite", self.crank, k))
-            for k in range(episodes)
-        ]
-        return self.collect(robot, "excite", list(motions), r.excite_s, made_of)
+
+        def motion(k: int) -> Block:
+            self.tell("choosing a motion")
+            key = key_for(self.seed, "excite", self.crank, k)
+            return excite(simulator, known, robot.interface, r.excite_s, r.excite, key)
+
+        plan = Plan(episodes, r.excite_s, motion, {"excite": asdict(r.excite)})
+        return self.collect(robot, "excite", plan, {} if belief is None else {"belief": belief.id})
 
     def learn(self, logs: list[Artifact]) -> Artifact:
         """The belief after these logs."""
@@ -237,8 +236,8 @@ class Stages:
 
     def deploy(self, robot: Robot, policy: Artifact) -> Artifact:
         """The policy on the robot."""
-        policies: list[Block] = [self.policy(policy)] * self.recipe.deploy
-        return self.collect(robot, "deploy", policies, self.workspace.task.seconds, {"policy": policy.id})
+        plan = Plan(self.recipe.deploy, self.workspace.task.seconds, lambda k: self.policy(policy))
+        return self.collect(robot, "deploy", plan, {"policy": policy.id})
 
     def outcome(self, forecast: Artifact, deployed: Artifact) -> Artifact:
         """How the forecast went."""

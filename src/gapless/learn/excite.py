@@ -61,8 +61,7 @@ class Excitation(Block):
         centre, half = command_scale(self.interface)
         wanted = self.rows[jnp.minimum(memory, len(self.rows) - 1)] - self.pull @ (seen - self.middle)
         values = jnp.clip(wanted, centre - half, centre + half)
-        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1].tolist()
-        return memory + 1, dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
+        return memory + 1, unstack(values, self.interface.command_widths)
 
 
 def excite(
@@ -116,11 +115,11 @@ def _simulate(
         read.append(np.concatenate([np.asarray(seen[n]) for n in interface.measurement_names], axis=1))
         wanted = rows[:, k] - (read[-1] - middle) @ pull.T
         sent.append(np.clip(wanted, centre - half, centre + half))
-        command = unstack(sent[-1], {c.name: c.width for c in interface.commands})
+        command = unstack(sent[-1], interface.command_widths)
         state, seen, _ = wide.step(state, command, key)
     shape = (count, copies, motions.shape[1], -1)
     measured = np.stack(read, axis=1).reshape(shape)
-    named = unstack(measured, {c.name: c.width for c in interface.measurements})
+    named = unstack(measured, interface.measurement_widths)
     return np.stack(sent, axis=1).reshape(shape), named
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Block, GaplessError, Interface, Observation, Params, Signals
+from gapless.core import Block, GaplessError, Interface, Observation, Params, Signals, unstack
 
 
 class NetworkPolicy(Block):
@@ -46,9 +46,7 @@ class NetworkPolicy(Block):
         middle, half = command_scale(self.interface)
         values = middle + half * jnp.clip(unit, -1, 1)
         commands = jnp.concatenate([values[None], memory["commands"]])[: self.observe.commands]
-        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1].tolist()
-        named = dict(zip(self.interface.command_names, jnp.split(values, cuts), strict=True))
-        return {**memory, "commands": commands}, named
+        return {**memory, "commands": commands}, unstack(values, self.interface.command_widths)
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
         memory, observation = self.see(memory, inputs)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, generator_from
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, generator_from, unstack
 
 from .around import Around, BlockWorlds
 from .binding import OUTSIDE, Binding, bind
@@ -207,7 +207,7 @@ class MujocoSimulator(Simulator):
         pieces, whole = [], not self.around.physics_rate
         for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(control.shape[1])]:
             part, dt_s = control[:, k], self.interface.period_s if whole else float(self.model.opt.timestep)
-            inputs = self._named_commands(part.mean(axis=1)) | self._joint_states(state.batch)
+            inputs = unstack(part.mean(axis=1), self.interface.command_widths) | self._joint_states(state.batch)
             if "actuator" in self._blocks:
                 out = self._step_block(state, "actuator", inputs, dt_s, key)
                 held = np.concatenate([out[c.name] for c in self.interface.commands], axis=1)
@@ -283,10 +283,6 @@ class MujocoSimulator(Simulator):
         full = np.zeros((*control.shape[:2], self.model.nu))
         full[..., self._actuators] = control
         return full
-
-    def _named_commands(self, values: np.ndarray) -> Signals:
-        cuts = np.cumsum([c.width for c in self.interface.commands])[:-1]
-        return dict(zip(self.interface.command_names, np.split(values, cuts, axis=1), strict=True))
 
     def _latency(self, state: MujocoState, name: str) -> np.ndarray:
         return state.params[name] if name in state.params else np.zeros(self.worlds)

@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import Float
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Interface, Signals
+from gapless.core import GaplessError, Interface, Signals, unstack
 
 from .model import object_name
 
@@ -14,7 +14,7 @@ class Sensors:
     """The columns of qpos and qvel, or of sensordata, that make up each measured channel."""
 
     def __init__(self, model: mujoco.MjModel, interface: Interface) -> None:
-        self.widths = {c.name: c.width for c in interface.measurements}
+        self.widths = interface.measurement_widths
         joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
         columns = [_state_column(model, joints, name) for name in self.widths]
         names = {int(model.jnt_qposadr[j]): (n, "position") for n, j in joints.items()}
@@ -49,10 +49,7 @@ class Sensors:
 
     def named(self, values: np.ndarray) -> Signals:
         """Columns cut into channels."""
-        if len(self.widths) == values.shape[-1]:
-            return {name: values[..., i : i + 1] for i, name in enumerate(self.widths)}
-        cuts = np.cumsum(list(self.widths.values()))[:-1]
-        return dict(zip(self.widths, np.split(values, cuts, axis=-1), strict=True))
+        return unstack(values, self.widths)
 
 
 def positions_and_velocities(batch: Batch) -> Float[np.ndarray, "world column"]:
