@@ -40,7 +40,9 @@ class Transfer(Benchmark):
     robots: tuple[str, ...] = ("cartpole",)
     """Which robots."""
     seeds: int = 5
-    """Seeds 0 … seeds − 1."""
+    """How many seeds."""
+    begin: int = 0
+    """The first of them; cells are kept, so that several processes can fill one table."""
 
 
 def main() -> None:
@@ -49,7 +51,7 @@ def main() -> None:
     settings = [
         {"robot": r, "seed": s, "tier": options.tier, "quick": options.quick}
         for r in options.robots
-        for s in range(seeds)
+        for s in range(options.begin, options.begin + seeds)
     ]
     rows = Cells("transfer", options).run(cell, settings)
     figures = summary(rows)

@@ -29,14 +29,16 @@ SINES = 5
 class Excite:
     """Choose the next motion by what it would teach."""
 
-    candidates: int = 48
+    candidates: int = 32
     """Motions scored."""
-    doubts: int = 8
+    doubts: int = 6
     """Draws from the belief in which each must stay inside the limits."""
     share: float = 0.8
     """Largest command used, as a share of its limit."""
     margin: float = 0.75
     """Share of the measured limits that the simulated motions may use."""
+    pull: float = 0.35
+    """Strength of the pull towards the middle, at the margin, as a share of the largest command used."""
     slowest_hz: float = 0.25
     """Slowest sine."""
     fastest_hz: float = 3.0
@@ -74,16 +76,19 @@ def excite(
     draws = belief.sample(jax.random.key(int(rng.integers(2**31))), recipe.doubts)
     draws = {k: np.asarray(v, np.float64) for k, v in draws.items()}
     draws = {k: np.concatenate([[float(np.asarray(belief.mean()[k]))], v]) for k, v in draws.items()}
-    commands, seen = _simulate(simulator, draws, motions, pull, middle)
-    safe = np.flatnonzero(_inside(limits, simulator.interface.period_s, seen, recipe))
-    if not safe.size:
-        raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
-    best = safe[np.argmax(_teaching(simulator, belief, commands[safe, 0]))]
-    return Excitation(simulator.interface, *(jnp.asarray(v, jnp.float32) for v in (motions[best], pull, middle)))
+    rest = command_scale(simulator.interface)[0]
+    for quieter in (1.0, 0.5, 0.25):
+        rows = rest + quieter * (motions - rest)
+        commands, seen = _simulate(simulator, draws, rows, pull, middle)
+        safe = np.flatnonzero(_inside(limits, simulator.interface.period_s, seen, recipe))
+        if safe.size:
+            best = safe[np.argmax(_teaching(simulator, belief, commands[safe, 0]))]
+            return Excitation(simulator.interface, *(jnp.asarray(v, jnp.float32) for v in (rows[best], pull, middle)))
+    raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
 
 
 def _pull(simulator: Simulator, limits: Interface, recipe: Excite) -> tuple[np.ndarray, np.ndarray]:
-    """Gains from limited channels to the commands that move them: at the margin, the pull is as strong as the motion."""
+    """Gains from limited channels to the commands that move them: at the margin, the pull is a share of the motion."""
     interface = simulator.interface
     centre, half = command_scale(interface)
     steps = max(2, round(0.2 / interface.period_s))
@@ -96,7 +101,7 @@ def _pull(simulator: Simulator, limits: Interface, recipe: Excite) -> tuple[np.n
     reach = np.array([c.high - m for c, m in zip(columns, middle, strict=True)])
     answer = (moved[1:] - moved[:1]) / np.where(np.isfinite(reach), reach, np.inf)
     strongest = np.abs(answer) == np.abs(answer).max(axis=0, keepdims=True)
-    pull = np.sign(answer) * strongest * (np.abs(answer) > 1e-9) * half[:, None] * recipe.share
+    pull = np.sign(answer) * strongest * (np.abs(answer) > 1e-9) * half[:, None] * recipe.share * recipe.pull
     return pull / np.where(np.isfinite(reach), recipe.margin * reach, np.inf), middle
 
 

@@ -1,5 +1,6 @@
 """Physics on the CPU: n worlds of one MuJoCo model through mujoco.batch, with parameters and latency per world."""
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -17,8 +18,8 @@ from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
 from .sensors import Sensors, positions_and_velocities
 
-THREADS = 0
-"""Threads of a batch; 0 takes every core."""
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+"""Threads of a batch: the cores that this process may use; 0 takes all there are."""
 
 
 @dataclass
