@@ -15,11 +15,12 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+import gapless
 from gapless.core.artifact import plain, write_text
 
 HERE = Path(__file__).parent
 CELLS = HERE / ".cells"
-PACKAGES = ("gapless", "numpy", "jax", "mujoco")
+PACKAGES = ("numpy", "jax", "mujoco")
 console = Console()
 BEGAN = time.perf_counter()
 
@@ -89,7 +90,7 @@ def finish(
 def machine() -> dict[str, Any]:
     """Where it ran."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    versions = {p: importlib.metadata.version(p) for p in PACKAGES} | {"python": platform.python_version()}
+    versions = {p: importlib.metadata.version(p) for p in PACKAGES} | {"python": platform.python_version(), "gapless": gapless.__version__}
     return {"cores": os.cpu_count(), "memory": f"{memory:.0f} GiB", "gpu": None, "versions": versions}
 
 

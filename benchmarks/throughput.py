@@ -1,0 +1,190 @@
+"""Time to the same return as stable-baselines3's PPO, and what the loop around the physics costs.
+
+Both learn to swing up the built-in cart-pole with 20 ms of latency and dry friction: same task, reward, observation, starts
+and network. A run is timed to the first look at which 64 common episodes reach the target; looks are not timed, and what is
+compiled or set up before learning stands in a column of its own.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import tyro
+from mujoco.batch import Batch
+from rich.progress import track
+
+from frame import Benchmark, console, finish
+from gapless import robots
+from gapless.core import Point, Simulator, key_for
+from gapless.nets.policy import new_policy
+from gapless.robots.cartpole import INTERFACE
+from gapless.simulators import JaxCartpole, MujocoSimulator, Rollout, load_model, read_parameters
+from gapless.tasks import SwingUp
+from gapless.train import Ppo
+from gapless.train.ppo import Training
+from peer import Peer
+
+MODELS = Path(robots.__file__).parent / "models"
+FRICTION_N = 0.5
+PROBLEM = {"command.latency": 0.02, "slider.friction": FRICTION_N}
+TARGET = 3.2
+"""Mean return of 64 episodes at which a run is over; the best policies reach 3.9."""
+EASY = 1.5
+"""The same for a first look."""
+LOOKS = 64
+LIMIT = 1_500_000
+"""Control periods after which a run has failed."""
+BETWEEN = 8192
+"""Control periods between two looks."""
+STEPPED = Ppo()
+TRACED = Ppo()
+WORLDS, ROUNDS = 256, 9
+BARS = {"ppo_vs_sb3": "≥ 3", "ppo_traceable_vs_sb3": "≥ 20", "rollout_vs_batch": "≥ 0.8"}
+
+
+@dataclass(frozen=True)
+class Throughput(Benchmark):
+    """Wall-clock time against stable-baselines3 and against bare physics."""
+
+    seeds: int = 3
+    """Runs of each learner, one after the other."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One learner from one seed to the target."""
+
+    learner: str
+    seed: int
+    setup_s: float
+    """Compiling and building, before and in the first lap."""
+    seconds: float
+    """Learning until the target, without the above."""
+    steps: int
+    reached: float
+    """The return at the last look."""
+
+    def row(self) -> dict[str, Any]:
+        return self.__dict__ | {"with_setup_s": self.setup_s + self.seconds}
+
+
+def main() -> None:
+    options = tyro.cli(Throughput, description=__doc__)
+    target = EASY if options.quick else TARGET
+    ratios, rows = rollout_against_batch(3 if options.quick else ROUNDS)
+    runs = list(_runs(1 if options.quick else options.seeds, target))
+    figures = {
+        "ppo_vs_sb3": _ratio(runs, "gapless over Batch"),
+        "ppo_traceable_vs_sb3": _ratio(runs, "gapless, traceable"),
+        "rollout_vs_batch": statistics.median(ratios),
+        "target": target,
+        "failed": sum(r.reached < target for r in runs),
+    }
+    console.print(f"{rows['bare']:,.0f} substeps/s in bare Batch.step, {rows['rollout']:,.0f} in rollout")
+    finish("throughput", options, figures, [r.row() for r in runs], BARS)
+
+
+def mujoco_cartpole(worlds: int = 1) -> MujocoSimulator:
+    return MujocoSimulator(
+        load_model(MODELS / "cartpole.xml"), INTERFACE, read_parameters(MODELS / "cartpole.toml"), worlds
+    )
+
+
+def traceable_cartpole() -> JaxCartpole:
+    return JaxCartpole(INTERFACE, read_parameters(MODELS / "cartpole.toml"), mujoco_cartpole().substeps)
+
+
+def _runs(seeds: int, target: float) -> Iterator[Run]:
+    learners: dict[str, Callable[[int, float], Run]] = {
+        "stable-baselines3": lambda seed, target: theirs(seed, target),
+        "gapless over Batch": lambda seed, target: ours("gapless over Batch", mujoco_cartpole(), STEPPED, seed, target),
+        "gapless, traceable": lambda seed, target: ours(
+            "gapless, traceable", traceable_cartpole(), TRACED, seed, target
+        ),
+    }
+    for seed in range(seeds):
+        for name, learner in learners.items():
+            with console.status(f"{name}, seed {seed}"):
+                run = learner(seed, target)
+            console.print(f"{name}, seed {seed}: {run.reached:.2f} after {run.seconds:.1f} s, {run.steps:,} steps")
+            yield run
+
+
+def ours(name: str, simulator: Simulator, recipe: Ppo, seed: int, target: float) -> Run:
+    """Our PPO, until a look reaches the target."""
+    task, looks = SwingUp(), Rollout(mujoco_cartpole(LOOKS), SwingUp())
+    began = time.perf_counter()
+    known = Point(tuple(PROBLEM), np.array(list(PROBLEM.values())))
+    training = Training(simulator, known, task, recipe, key_for(seed, "throughput"))
+    built, laps, reached = time.perf_counter() - began, [], -np.inf
+    times = max(1, round(BETWEEN / (recipe.worlds * recipe.steps)))
+    while reached < target and training.steps_done < LIMIT:
+        began = time.perf_counter()
+        training.iterate(key_for(seed, "lap", len(laps)), times)
+        laps.append(time.perf_counter() - began)
+        episodes = looks.run(training.learner.policy, PROBLEM, jax.random.key(0), common_starts())
+        reached = float(episodes.returns.mean())
+    # The first lap compiles; what it takes longer than the others is not learning.
+    compiled = laps[0] - statistics.median(laps[1:] or laps)
+    return Run(name, seed, built + compiled, sum(laps) - compiled, training.steps_done, reached)
+
+
+def theirs(seed: int, target: float) -> Run:
+    """Stable-baselines3's PPO, until a look reaches the target."""
+    began = time.perf_counter()
+    peer = Peer(mujoco_cartpole(), PROBLEM, SwingUp(), seed)
+    built, seconds, steps, reached = time.perf_counter() - began, 0.0, 0, -np.inf
+    for seconds, steps in peer.laps(BETWEEN):
+        reached = peer.mean_return(mujoco_cartpole(LOOKS), common_starts())
+        if reached >= target or steps >= LIMIT:
+            break
+    return Run("stable-baselines3", seed, built, seconds, steps, reached)
+
+
+def common_starts() -> dict[str, Any]:
+    return {k: np.asarray(v) for k, v in SwingUp().start(jax.random.key(0), LOOKS).items()}
+
+
+def rollout_against_batch(rounds: int) -> tuple[list[float], dict[str, float]]:
+    """Rollout / bare Batch.step, once per round; and both in substeps per second."""
+    simulator, task = mujoco_cartpole(WORLDS), SwingUp()
+    policy = new_policy(INTERFACE, task.observe, (64, 2), jax.random.key(0))
+    episodes, start = Rollout(simulator, task), task.start(jax.random.key(0), WORLDS)
+    sent = episodes.run(policy, PROBLEM, jax.random.key(0), start).commands["motor"]
+    bare = _bare(simulator)
+    seconds: dict[str, list[float]] = {"bare": [], "rollout": []}
+    for _ in track(range(rounds), "rollout against Batch", console=console, transient=True):
+        began = time.perf_counter()
+        episodes.run(policy, PROBLEM, jax.random.key(0), start)
+        seconds["rollout"].append(time.perf_counter() - began)
+        bare.reset()
+        bare.bind("qpos")[:] = np.concatenate([start["slider.position"], start["hinge.position"]], axis=1)
+        ctrl, began = bare.bind("ctrl"), time.perf_counter()
+        for command in sent[1:]:
+            ctrl[:] = command
+            bare.step(nstep=simulator.substeps)
+        seconds["bare"].append(time.perf_counter() - began)
+    done = (len(sent) - 1) * WORLDS * simulator.substeps
+    ratios = [b / r for b, r in zip(seconds["bare"], seconds["rollout"], strict=True)]
+    return ratios, {k: done / statistics.median(v) for k, v in seconds.items()}
+
+
+def _bare(simulator: MujocoSimulator) -> Batch:
+    model = load_model(MODELS / "cartpole.xml")
+    model.joint("slider").frictionloss[:] = FRICTION_N
+    return Batch(model, simulator.worlds)
+
+
+def _ratio(runs: list[Run], learner: str) -> float:
+    seconds = {(r.learner, r.seed): r.seconds for r in runs}
+    seeds = {r.seed for r in runs}
+    return statistics.median(seconds["stable-baselines3", s] / seconds[learner, s] for s in seeds)
+
+
+if __name__ == "__main__":
+    main()
