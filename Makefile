@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test check format bench docs slow browser interop gpu
+.PHONY: demo test check format bench slow interop
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -29,7 +29,11 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 
 bench: $(READY)  ## a first look at every benchmark
+	$(BIN)/python -m pip install --quiet torch==2.13.0 && $(BIN)/python -m pip install --quiet --editable '.[bench]'
 	for b in identify throughput transfer kill; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
 
-slow: $(READY)
+interop: $(READY)  ## other tools read what we write; see docs/logs.md for the environment it wants
+	$(BIN)/python -m pytest -m interop
+
+slow: $(READY)  ## tests that take longer
 	$(BIN)/python -m pytest -m slow

@@ -90,7 +90,10 @@ def finish(
 def machine() -> dict[str, Any]:
     """Where it ran."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    versions = {p: importlib.metadata.version(p) for p in PACKAGES} | {"python": platform.python_version(), "gapless": gapless.__version__}
+    versions = {p: importlib.metadata.version(p) for p in PACKAGES} | {
+        "python": platform.python_version(),
+        "gapless": gapless.__version__,
+    }
     return {"cores": os.cpu_count(), "memory": f"{memory:.0f} GiB", "gpu": None, "versions": versions}
 
 

@@ -10,19 +10,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tyro
-from rich.progress import Progress
 
 from frame import Benchmark, console, finish
 from gapless.core import generator_for
 from gapless.engine import Workspace, new_workspace, robot_seconds_spent
 
-ROBOT = "twin:cartpole?seed={seed}"
 SMALL = (
     "--recipe.excite-s", "3", "--recipe.draws", "8", "--recipe.checks", "4",
     "--recipe.train.looks", "2", "--recipe.train.worlds", "16", "--recipe.train.ppo.budget", "20000",
@@ -59,26 +58,24 @@ class Moment:
 class Engine:
     """One `gapless crank` in a process group of its own."""
 
-    def __init__(self, folder: Path, options: Kill) -> None:
-        self.workspace, self.began = Workspace(folder), time.perf_counter()
-        command = [sys.executable, "-m", "gapless.cli", "crank", "-n", str(options.cranks), "--workspace", str(folder)]
-        command += ["--robot", ROBOT.format(seed=options.seed), "--seed", str(options.seed), *SMALL]
-        self._said = tempfile.TemporaryFile("w+")
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=self._said, start_new_session=True
-        )
+    def __init__(self, workspace: Workspace, options: Kill) -> None:
+        self.workspace, self.began, self.began_at = workspace, time.perf_counter(), time.time()
+        self._errors = workspace.folder / "errors.txt"
+        command = [sys.executable, "-m", "gapless.cli", "crank", "-n", str(options.cranks)]
+        command += ["--workspace", str(workspace.folder), "--robot", f"twin:cartpole?seed={options.seed}"]
+        command += ["--seed", str(options.seed), *SMALL]
+        with self._errors.open("w") as errors:
+            self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
 
     def finish(self) -> None:
         """Wait for its end; raise if it went wrong."""
         if self._process.wait():
-            self._said.seek(0)
-            raise RuntimeError(f"gapless crank ended with {self._process.returncode}: {self._said.read()[-2000:]}")
+            said = self._errors.read_text()[-2000:]
+            raise RuntimeError(f"gapless crank ended with {self._process.returncode}: {said}")
 
     def kill_at(self, moment: Moment) -> dict[str, Any] | None:
         """Kill it then; what it was doing, or None if it was done before."""
-        while len(self.workspace.store.all()) < moment.finished or not self._stages():
-            if self._process.poll() is not None:
-                return self.finish()
+        while self._process.poll() is None and (self._finished() < moment.finished or not self._stages()):
             time.sleep(0.01)
         time.sleep(moment.after_s)
         if self._process.poll() is not None:
@@ -86,53 +83,52 @@ class Engine:
         twins, stages = _children(self._process.pid), self._stages()
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        seconds = time.perf_counter() - self.began
-        cut_short = sum('"end"' not in p.read_text() for p in self.workspace.folder.glob("progress/*/*.jsonl"))
         return {
             "stage": ", ".join(sorted(stages)) or "between stages",
-            "after_s": seconds,
-            "cut_short": cut_short,
-            "twin_left": sum(map(_outlives, twins)),
+            "after_s": time.perf_counter() - self.began,
+            "cut_short": sum(map(self._cut_short, self.workspace.folder.glob("progress/*/*.jsonl"))),
+            "twins_left": sum(map(_outlives, twins)),
         }
+
+    def _finished(self) -> int:
+        return sum(not p.name.startswith((".", "aborted-")) for p in self.workspace.store.folder.glob("*"))
 
     def _stages(self) -> set[str]:
         """Kinds of artifact under way: their drafts lie beside the finished ones."""
         return {p.name[1:].split("-")[0] for p in self.workspace.store.folder.glob(".*-*")}
 
+    def _cut_short(self, episode: Path) -> bool:
+        """Whether it was under way now; older ones were counted at an earlier kill."""
+        return episode.stat().st_mtime > self.began_at and '{"end"' not in episode.read_text()
+
 
 def main() -> None:
     options = tyro.cli(Kill, description=__doc__)
     if options.quick:
-        options = Kill(options.json, options.quick, options.budget_s, min(options.kills, 3), 1, options.seed)
-    with tempfile.TemporaryDirectory(prefix="kill-") as folder, Progress(console=console, transient=True) as progress:
-        task = progress.add_task("an uninterrupted run", total=options.kills)
-        reference = _workspace(Path(folder) / "whole", options)
-        Engine(reference.folder, options).finish()
-        progress.update(task, description="killing")
-        rows, mismatches, aborted = [], 0, 0
-        for moments in _passes(reference, options):
-            killed = _workspace(Path(folder) / f"killed-{len(rows)}", options)
-            before = len(rows)
+        options = replace(options, kills=min(options.kills, 3), cranks=1)
+    rows: list[dict[str, Any]] = []
+    mismatches = aborted = 0
+    with tempfile.TemporaryDirectory(prefix="kill-") as folder, console.status("an uninterrupted run") as status:
+        whole = new_workspace(Path(folder) / "whole", "cartpole", "swingup", options.seed)
+        Engine(whole, options).finish()
+        for number, moments in enumerate(passes(whole, options)):
+            killed = new_workspace(Path(folder) / f"killed-{number}", "cartpole", "swingup", options.seed)
             for moment in moments:
-                row = Engine(killed.folder, options).kill_at(moment)
-                if row is None:
-                    break
-                rows.append({"kill": len(rows) + 1, **row})
-                progress.advance(task)
-            Engine(killed.folder, options).finish()
-            mismatches += len(differences(reference, killed))
-            kept = killed.store.all("aborted")
-            aborted += len(kept)
-            _require_counted(killed, reference)
-            console.print(f"{len(rows) - before} kills: {differences(reference, killed) or 'the same artifacts'}")
-            if len(rows) >= options.kills:
-                break
+                status.update(f"{len(rows)} of {options.kills} kills, {mismatches} mismatches")
+                row = Engine(killed, options).kill_at(moment)
+                if row is not None:
+                    rows.append({"kill": len(rows) + 1, **row})
+            Engine(killed, options).finish()
+            require_counted(killed, whole)
+            found = differences(whole, killed)
+            console.print(f"after {len(rows)} kills: {', '.join(found) or 'the same artifacts'}")
+            mismatches, aborted = mismatches + len(found), aborted + len(killed.store.all("aborted"))
     figures = {
         "kills": len(rows),
         "mismatches": mismatches,
         "aborted": aborted,
         "aborted_missing": sum(r["cut_short"] for r in rows) - aborted,
-        "twins_left": sum(r["twin_left"] for r in rows),
+        "twins_left": sum(r["twins_left"] for r in rows),
     }
     finish("kill", options, figures, rows, BARS)
 
@@ -144,28 +140,21 @@ def differences(whole: Workspace, killed: Workspace) -> list[str]:
     return sorted(f"{kind} {id_}" for kind, id_ in differing)
 
 
-def _require_counted(killed: Workspace, whole: Workspace) -> None:
+def require_counted(killed: Workspace, whole: Workspace) -> None:
     extra = sum(a.figures["robot_seconds"] for a in killed.store.all("aborted"))
     spent = robot_seconds_spent(killed.store)
     if abs(spent - extra - robot_seconds_spent(whole.store)) > 1e-6:
         raise RuntimeError(f"{spent} robot seconds were counted, of which {extra} are of aborted episodes")
 
 
-def _passes(reference: Workspace, options: Kill) -> Any:
+def passes(whole: Workspace, options: Kill) -> Iterator[list[Moment]]:
     """Moments in the order of the run, a few per pass: every stage before any stage comes twice."""
-    rng, made, left = generator_for(options.seed, "kills"), reference.store.all(), options.kills
-    stages: list[int] = []
-    while left > 0:
-        count = min(left, A_PASS)
-        while len(stages) < count:
-            stages += rng.permutation(len(made)).tolist()
-        chosen, stages = sorted(stages[:count]), stages[count:]
+    rng, made = generator_for(options.seed, "kills"), whole.store.all()
+    rounds = -(-options.kills // len(made))
+    stages = np.concatenate([rng.permutation(len(made)) for _ in range(rounds)])[: options.kills]
+    for first in range(0, options.kills, A_PASS):
+        chosen = sorted(stages[first : first + A_PASS].tolist())
         yield [Moment(k, float(rng.uniform(0, made[k].made["seconds"]))) for k in chosen]
-        left -= count
-
-
-def _workspace(folder: Path, options: Kill) -> Workspace:
-    return new_workspace(folder, "cartpole", "swingup", options.seed)
 
 
 def _children(pid: int) -> list[int]:

@@ -1,7 +1,5 @@
 """Stable-baselines3's PPO on the same worlds, task and observation as ours, with the settings that serve it best."""
 
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -29,11 +27,14 @@ class Worlds(VecEnv):
         self.simulator, self.task, self.params = simulator, task, params
         interface, observe, n = simulator.interface, task.observe, simulator.worlds
         sees = spaces.Box(-np.inf, np.inf, (observe.width(interface),), np.float32)
+        self.render_mode = None
         super().__init__(n, sees, spaces.Box(-1, 1, (interface.command_width,), np.float32))
         self._random, (self._command,) = np.random.default_rng(seed), interface.commands
         self._pool = {k: np.asarray(v) for k, v in task.explore(jax.random.key(seed), POOL).items()}
         self._horizon = round(task.seconds / interface.period_s)
-        self._frames = {k: np.zeros((n, observe.memory, w), np.float32) for k, w in interface.measurement_widths.items()}
+        self._frames = {
+            k: np.zeros((n, observe.memory, w), np.float32) for k, w in interface.measurement_widths.items()
+        }
         self._sent = np.zeros((n, observe.commands, interface.command_width), np.float32)
         features = jax.vmap(lambda frames, sent: observe.features_of(frames, sent, interface.period_s))
         self._observe = jax.jit(features)
@@ -63,7 +64,9 @@ class Worlds(VecEnv):
         command = {self._command.name: np.asarray(actions * self._command.high, np.float32)}
         before = self._seen
         self._state, self._seen, _ = self.simulator.step(self._state, command, self._key())
-        for past, newest in [(self._frames[k], self._seen[k]) for k in self._frames] + [(self._sent, *command.values())]:
+        for past, newest in [(self._frames[k], self._seen[k]) for k in self._frames] + [
+            (self._sent, *command.values())
+        ]:
             past[:, 1:] = past[:, :-1]
             past[:, 0] = newest
         return tuple(np.array(v) for v in self._judge(self._frames, self._sent, before, command, self._seen))
@@ -116,14 +119,13 @@ class Peer:
         noise = {"log_std_init": LOG_NOISE}
         self._model = PPO("MlpPolicy", self._envs, seed=seed, device="cpu", policy_kwargs=noise, **SETTINGS)
 
-    def laps(self, steps: int) -> Iterator[tuple[float, int]]:
-        """Train on and on; seconds spent learning and control periods, each time at least `steps` more are done."""
-        seconds = 0.0
-        while True:
-            began = time.perf_counter()
-            self._model.learn(steps, reset_num_timesteps=False)
-            seconds += time.perf_counter() - began
-            yield seconds, self._model.num_timesteps
+    @property
+    def steps_done(self) -> int:
+        return self._model.num_timesteps
+
+    def iterate(self, steps: int) -> None:
+        """Collect and learn until at least this many more control periods are done."""
+        self._model.learn(steps, reset_num_timesteps=False)
 
     def mean_return(self, simulator: Simulator, starts: dict[str, np.ndarray]) -> float:
         """Without exploration, from the given starts."""
