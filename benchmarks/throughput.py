@@ -41,8 +41,8 @@ LIMIT = 1_500_000
 """Control periods after which a run has failed."""
 BETWEEN = 8192
 """Control periods between two looks."""
-STEPPED = Ppo()
-TRACED = Ppo()
+STEPPED = Ppo(hidden=(32, 2), epochs=8, minibatches=8, budget=300_000)
+TRACED = Ppo(hidden=(32, 2), epochs=8, minibatches=8, budget=300_000)
 WORLDS, ROUNDS = 256, 9
 BARS = {"ppo_vs_sb3": "≥ 3", "ppo_traceable_vs_sb3": "≥ 20", "rollout_vs_batch": "≥ 0.8"}
 

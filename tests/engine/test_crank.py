@@ -13,6 +13,8 @@ from gapless.learn import Excite, Identify
 from gapless.robots import find_robot
 from gapless.train import Ppo, Train
 
+pytestmark = pytest.mark.slow
+
 TINY = Train(Ppo(worlds=16, steps=16, epochs=1, minibatches=1, hidden=(8, 1), budget=512), looks=1, worlds=4)
 RECIPE = Recipe(
     excite_s=2.0, excite_first=2, deploy=1, checks=2, draws=4, excite=Excite(candidates=4, doubts=2),
