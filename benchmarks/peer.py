@@ -15,7 +15,7 @@ SETTINGS: dict[str, Any] = {
     "n_steps": 64, "batch_size": 512, "n_epochs": 10, "learning_rate": 1e-3, "gamma": 0.985, "gae_lambda": 0.95,
     "clip_range": 0.2, "ent_coef": 0.0,
 }  # fmt: skip
-WORLDS, THREADS, LOG_NOISE = 32, 1, -0.7
+WORLDS, HIDDEN, THREADS, LOG_NOISE = 32, (64, 64), 1, -0.7
 POOL = 2**14
 """Starts drawn beforehand: drawing them one call at a time would slow the peer down."""
 
@@ -31,7 +31,7 @@ class Worlds(VecEnv):
         super().__init__(n, sees, spaces.Box(-1, 1, (interface.command_width,), np.float32))
         self._random, (self._command,) = np.random.default_rng(seed), interface.commands
         self._pool = {k: np.asarray(v) for k, v in task.explore(jax.random.key(seed), POOL).items()}
-        self._horizon = round(task.seconds / interface.period_s)
+        self.horizon = round(task.seconds / interface.period_s)
         self._frames = {
             k: np.zeros((n, observe.memory, w), np.float32) for k, w in interface.measurement_widths.items()
         }
@@ -48,7 +48,7 @@ class Worlds(VecEnv):
 
     def reset(self) -> np.ndarray:
         # Episodes begin at staggered ages, as ours do.
-        self._age = self._random.integers(0, self._horizon, self.num_envs)
+        self._age = self._random.integers(0, self.horizon, self.num_envs)
         return self.begin(np.ones(self.num_envs, bool), self._drawn())
 
     def begin(self, where: np.ndarray, start: dict[str, np.ndarray]) -> np.ndarray:
@@ -77,7 +77,7 @@ class Worlds(VecEnv):
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
         observation, reward, finished = self.advance(self._actions)
         self._age += 1
-        late = self._age >= self._horizon
+        late = self._age >= self.horizon
         ended, told = finished | late, [{} for _ in range(self.num_envs)]
         if ended.any():
             for k in np.flatnonzero(ended):
@@ -112,12 +112,11 @@ class Worlds(VecEnv):
 class Peer:
     """One training of stable-baselines3."""
 
-    def __init__(self, simulator: Simulator, params: dict[str, float], task: Task, seed: int) -> None:
+    def __init__(self, worlds: Worlds, seed: int) -> None:
         torch.set_num_threads(THREADS)
-        self.params, self.task = params, task
-        self._envs = VecNormalize(Worlds(simulator.with_worlds(WORLDS), params, task, seed), norm_reward=False)
-        noise = {"log_std_init": LOG_NOISE}
-        self._model = PPO("MlpPolicy", self._envs, seed=seed, device="cpu", policy_kwargs=noise, **SETTINGS)
+        self._envs = VecNormalize(worlds, norm_reward=False)
+        network = {"log_std_init": LOG_NOISE, "net_arch": list(HIDDEN)}
+        self._model = PPO("MlpPolicy", self._envs, seed=seed, device="cpu", policy_kwargs=network, **SETTINGS)
 
     @property
     def steps_done(self) -> int:
@@ -127,14 +126,13 @@ class Peer:
         """Collect and learn until at least this many more control periods are done."""
         self._model.learn(steps, reset_num_timesteps=False)
 
-    def mean_return(self, simulator: Simulator, starts: dict[str, np.ndarray]) -> float:
+    def mean_return(self, looks: Worlds, starts: dict[str, np.ndarray]) -> float:
         """Without exploration, from the given starts."""
-        worlds = Worlds(simulator, self.params, self.task, 0)
-        everyone = np.ones(simulator.worlds, bool)
-        seen, alive, total = worlds.begin(everyone, starts), everyone, np.zeros(simulator.worlds)
-        for _ in range(round(self.task.seconds / simulator.interface.period_s)):
+        alive, total = np.ones(looks.num_envs, bool), np.zeros(looks.num_envs)
+        seen = looks.begin(alive, starts)
+        for _ in range(looks.horizon):
             actions, _ = self._model.predict(self._envs.normalize_obs(seen), deterministic=True)
-            seen, reward, finished = worlds.advance(actions)
+            seen, reward, finished = looks.advance(actions)
             total += reward * alive
             alive = alive & ~finished
         return float(total.mean())

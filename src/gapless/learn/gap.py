@@ -116,8 +116,9 @@ def _nearest(windows: Windows, column: int, time_s: float) -> np.ndarray:
 
 def _curves(windows: Windows, residual: np.ndarray) -> dict[str, dict[str, Any]]:
     """The window with the liveliest motion, as curves."""
-    liveliness = np.array([w[p].std() for w, p in zip(windows.measured, windows.present, strict=True)])
-    w = int(liveliness.argmax())
+    columns = [windows.channel == k for k in range(len(windows.columns))]
+    moved = np.array([[m[here].std() for here in columns] for m in windows.measured])
+    w = int((moved / (moved.max(axis=0) + 1e-12)).sum(axis=1).argmax())
     found = {}
     for k, (name, part) in enumerate(windows.columns):
         if part == 0:
