@@ -1,8 +1,8 @@
 """Time to the same return as stable-baselines3's PPO, and what the loop around the physics costs.
 
 Both learn to swing up the built-in cart-pole with 20 ms of latency and dry friction: same task, reward, observation and
-starts, each with its own best settings. A run is timed to the first look at which 64 common episodes reach the target; looks are not timed, and what is
-compiled or set up before learning stands in a column of its own.
+starts, each with its own best settings. A run is timed to the first look at which 64 common episodes reach the target; looks
+are not timed, and what is compiled or set up before learning stands in a column of its own.
 """
 
 import statistics
