@@ -4,6 +4,7 @@ Every stage is killed in its turn, recording included. The killed engine's twin 
 a kill cut short has to be kept as aborted, its robot seconds counted.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -93,8 +94,13 @@ class Engine:
         return sum(not p.name.startswith((".", "aborted-")) for p in self.workspace.store.folder.glob("*"))
 
     def _stages(self) -> set[str]:
-        """Kinds of artifact under way: their drafts lie beside the finished ones."""
-        return {p.name[1:].split("-")[0] for p in self.workspace.store.folder.glob(".*-*")}
+        """Kinds of artifact under way: their drafts lie beside the finished ones. Older drafts are an earlier kill's."""
+        found = set()
+        for draft in self.workspace.store.folder.glob(".*-*"):
+            with contextlib.suppress(FileNotFoundError):  # published in the meantime
+                if draft.stat().st_mtime > self.began_at:
+                    found.add(draft.name[1:].split("-")[0])
+        return found
 
     def _cut_short(self, episode: Path) -> bool:
         """Whether it was under way now; older ones were counted at an earlier kill."""
