@@ -10,42 +10,17 @@ import tyro
 
 from gapless.core import Artifact, Block, GaplessError, Robot
 from gapless.core.artifact import write_text
-from gapless.engine import Plan, Recipe, Stages, Workspace, cranks, new_workspace, open_workspace, robot_seconds_spent
+from gapless.engine import Plan, Recipe, Stages, Workspace, cranks, new_workspace, robot_seconds_spent
 from gapless.exchange import export_policy, load_onnx_policy
 from gapless.logs import check_log, import_logs, mapping_to_toml, propose_mapping, read_mapping, write_logs
 from gapless.report import write_report
 from gapless.robots import find_robot
 
 from .console import say, table, working
+from .options import Common, InWorkspace
 from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
 
 Positional = tyro.conf.Positional
-
-
-@dataclass(frozen=True)
-class Common:
-    """Options of every command."""
-
-    seed: int = 0
-    """Decides everything random: the same seed on the same logs gives the same result."""
-    json: Path | None = None
-    """Write what is printed to this file, as JSON."""
-
-
-@dataclass(frozen=True)
-class InWorkspace(Common):
-    """Options of commands that work in a workspace."""
-
-    workspace: Path = Path()
-    """The workspace folder; the current one, or the only one below it, if not given."""
-    recipe: Recipe = field(default_factory=Recipe)
-    """Settings of the loop."""
-
-    def open(self) -> Workspace:
-        return open_workspace(self.workspace)
-
-    def stages(self, workspace: Workspace, tell: Any) -> Stages:
-        return Stages(workspace, self.recipe, self.seed, tell=tell)
 
 
 @dataclass(frozen=True)

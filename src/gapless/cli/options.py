@@ -1,0 +1,33 @@
+"""Options that subcommands share."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gapless.engine import Recipe, Stages, Workspace, open_workspace
+
+
+@dataclass(frozen=True)
+class Common:
+    """Options of every command."""
+
+    seed: int = 0
+    """Decides everything random: the same seed on the same logs gives the same result."""
+    json: Path | None = None
+    """Write what is printed to this file, as JSON."""
+
+
+@dataclass(frozen=True)
+class InWorkspace(Common):
+    """Options of commands that work in a workspace."""
+
+    workspace: Path = Path()
+    """The workspace folder; the current one, or the only one below it, if not given."""
+    recipe: Recipe = field(default_factory=Recipe)
+    """Settings of the loop."""
+
+    def open(self) -> Workspace:
+        return open_workspace(self.workspace)
+
+    def stages(self, workspace: Workspace, tell: Any) -> Stages:
+        return Stages(workspace, self.recipe, self.seed, tell=tell)
