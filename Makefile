@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test check format bench slow interop
+.PHONY: demo test check format bench slow interop browser
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -37,3 +37,8 @@ interop: $(READY)  ## other tools read what we write; see docs/logs.md for the e
 
 slow: $(READY)  ## tests that take longer
 	$(BIN)/python -m pytest -m slow
+
+browser: $(READY)  ## the pages in headless Chromium, which it installs where there is none
+	scripts/install-chromium
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser,film]'
+	$(BIN)/python -m pytest -n 0 -m browser tests/browser

@@ -3,10 +3,12 @@
 import hashlib
 import importlib.metadata
 import json
+import multiprocessing
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ class Benchmark:
     """A smaller run of the same thing, for a first look."""
     budget_s: float = float("inf")
     """Begin no further cell after this many seconds; run again to go on."""
+    jobs: int = 1
+    """Cells computed side by side, each on cores of its own."""
 
 
 class Cells:
@@ -52,24 +56,56 @@ class Cells:
         self, cell: Callable[[dict[str, Any]], dict[str, Any]], settings: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
         """The results of all settings that fit the budget, found or computed."""
-        results, began = [], time.perf_counter()
+        CELLS.mkdir(exist_ok=True)
+        missing = [s for s in settings if not self._file(s).is_file()]
         with Progress(console=console, transient=True) as progress:
-            task = progress.add_task(self.name, total=len(settings))
-            for setting in settings:
-                file = self._file(setting)
-                if not file.is_file():
-                    if time.perf_counter() - began > self.options.budget_s:
-                        console.print(f"{self.name}: out of budget before {setting}; run again to go on.")
-                        break
-                    file.parent.mkdir(exist_ok=True)
-                    write_text(file, json.dumps(plain(cell(setting))))
-                results.append(json.loads(file.read_text()))
+            task = progress.add_task(self.name, total=len(settings), completed=len(settings) - len(missing))
+            for setting, found in self._computed(cell, missing):
+                write_text(self._file(setting), json.dumps(plain(found)))
                 progress.advance(task)
-        return results
+        done = [s for s in settings if self._file(s).is_file()]
+        if len(done) < len(settings):
+            console.print(f"{self.name}: {len(done)} of {len(settings)} cells within the budget; run again to go on.")
+        return [json.loads(self._file(s).read_text()) for s in done]
+
+    def _computed(
+        self, cell: Callable, missing: list[dict[str, Any]]
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Settings and their results, as they come."""
+        began = time.perf_counter()
+        if self.options.jobs == 1:
+            for setting in missing:
+                if time.perf_counter() - began > self.options.budget_s:
+                    return
+                yield setting, cell(setting)
+            return
+        pinned = multiprocessing.get_context("spawn").Value("i", 0)
+        with ProcessPoolExecutor(
+            self.options.jobs, multiprocessing.get_context("spawn"), _pin, (pinned, self.options.jobs)
+        ) as pool:
+            waiting, running = list(missing), {}
+            while waiting or running:
+                while waiting and len(running) < self.options.jobs:
+                    if time.perf_counter() - began > self.options.budget_s:
+                        waiting = []
+                        break
+                    setting = waiting.pop(0)
+                    running[pool.submit(cell, setting)] = setting
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
 
     def _file(self, setting: dict[str, Any]) -> Path:
         spelled = json.dumps([self.name, self._code, setting], sort_keys=True)
         return CELLS / f"{self.name}-{hashlib.sha256(spelled.encode()).hexdigest()[:16]}.json"
+
+
+def _pin(count: Any, jobs: int) -> None:
+    """Give a worker its own share of the cores: simulators use as many threads as they may."""
+    cores = sorted(os.sched_getaffinity(0))
+    with count.get_lock():
+        mine = count.value % jobs
+        count.value += 1
+    os.sched_setaffinity(0, cores[mine::jobs] or cores)
 
 
 def finish(

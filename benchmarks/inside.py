@@ -9,13 +9,6 @@ import numpy as np
 from gapless.core import Holds, Signals, Simulator
 from gapless.robots.reality import Reality
 
-STATES = {
-    "slider.position": "x",
-    "slider.velocity": "speed",
-    "hinge.position": "angle",
-    "hinge.velocity": "spin",
-}
-
 
 class Inside(Simulator):
     """n worlds of one reality, its own starts and noise included; it has no parameters, for nothing is unknown."""
@@ -37,10 +30,7 @@ class Inside(Simulator):
     def reset(self, state: Any, where: Any, params: Any, start: Signals, key: Any) -> Any:
         keys = jax.random.split(key, self.worlds)
         fresh = jax.vmap(lambda k: self.reality.start(self._hidden, k))(keys)
-        given = {STATES[name]: jnp.asarray(v)[:, 0] for name, v in start.items()}
-        if "x" in given:  # the motor sits where the cart is
-            given |= {"motor": given["x"], "motor_speed": given.get("speed", jnp.zeros(self.worlds))}
-        fresh |= given
+        fresh = jax.vmap(self.reality.place)(fresh, {k: jnp.asarray(v) for k, v in start.items()})
         where = jnp.asarray(where)
         state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)
         return state, *self._read(state, key)
@@ -67,4 +57,4 @@ class Inside(Simulator):
     def _read(self, state: Any, key: Any) -> tuple[Signals, Signals]:
         keys = jax.random.split(key, self.worlds)
         seen = jax.vmap(lambda s, k: self.reality.measure(self._hidden, s, k))(state, keys)
-        return seen, {name: state[k][:, None] for name, k in STATES.items()}
+        return seen, jax.vmap(self.reality.joint_states)(state)

@@ -1,5 +1,6 @@
 """Machines that several tests share: the built-in cart-pole, an arm with general sensors, a pendulum, a fake robot."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -69,6 +70,12 @@ PENDULUM = """
   <actuator><motor name="motor" joint="hinge" ctrlrange="-2 2"/></actuator>
 </mujoco>
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What tests trust is not recorded among what the user trusts."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 def cartpole_parameters() -> tuple[Parameter, ...]:

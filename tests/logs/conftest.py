@@ -58,3 +58,88 @@ def recordings() -> Path:
     if not folder.is_dir():
         pytest.skip("the real recordings are not here; name their folder in GAPLESS_DATA.")
     return folder
+
+
+HEADER = """std_msgs/Header header
+"""
+TYPES = """
+================================================================================
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+================================================================================
+MSG: geometry_msgs/Vector3
+float64 x
+float64 y
+float64 z
+================================================================================
+MSG: geometry_msgs/Quaternion
+float64 x
+float64 y
+float64 z
+float64 w
+================================================================================
+MSG: geometry_msgs/Wrench
+geometry_msgs/Vector3 force
+geometry_msgs/Vector3 torque
+================================================================================
+MSG: std_msgs/MultiArrayDimension
+string label
+uint32 size
+uint32 stride
+================================================================================
+MSG: std_msgs/MultiArrayLayout
+std_msgs/MultiArrayDimension[] dim
+uint32 data_offset
+================================================================================
+MSG: trajectory_msgs/JointTrajectoryPoint
+float64[] positions
+float64[] velocities
+float64[] accelerations
+float64[] effort
+builtin_interfaces/Duration time_from_start
+================================================================================
+MSG: control_msgs/InterfaceValue
+string[] interface_names
+float64[] values
+"""
+IMU = """geometry_msgs/Quaternion orientation
+float64[9] orientation_covariance
+geometry_msgs/Vector3 angular_velocity
+float64[9] angular_velocity_covariance
+geometry_msgs/Vector3 linear_acceleration
+float64[9] linear_acceleration_covariance
+"""
+SCHEMAS = {
+    "sensor_msgs/msg/JointState": HEADER + "string[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n",
+    "sensor_msgs/msg/Imu": HEADER + IMU,
+    "sensor_msgs/msg/Image": HEADER + "uint8[] data\n",
+    "std_msgs/msg/Float64": "float64 data\n",
+    "std_msgs/msg/Float64MultiArray": "std_msgs/MultiArrayLayout layout\nfloat64[] data\n",
+    "geometry_msgs/msg/Twist": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular\n",
+    "geometry_msgs/msg/WrenchStamped": HEADER + "geometry_msgs/Wrench wrench\n",
+    "trajectory_msgs/msg/JointTrajectory": HEADER
+    + "string[] joint_names\ntrajectory_msgs/JointTrajectoryPoint[] points\n",
+    "control_msgs/msg/DynamicJointState": HEADER
+    + "string[] joint_names\ncontrol_msgs/InterfaceValue[] interface_values\n",
+}
+"""ROS 2's message definitions, as a recorder writes them into the file."""
+
+
+@pytest.fixture(scope="session")
+def write_bag() -> Callable[..., None]:
+    def write(path: Path, messages: list[tuple]) -> None:
+        """An MCAP file of (topic, type, message, stamp or None, time of recording), times in nanoseconds."""
+        from mcap_ros2.writer import Writer
+
+        with path.open("wb") as file:
+            writer, schemas = Writer(file, chunk_size=2000), {}
+            for topic, kind, message, stamp, at in messages:
+                if kind not in schemas:
+                    schemas[kind] = writer.register_msgdef(kind, SCHEMAS[kind] + TYPES)
+                seconds, rest = divmod(stamp or 0, 10**9)
+                header = {"header": {"stamp": {"sec": seconds, "nanosec": rest}, "frame_id": ""}}
+                writer.write_message(topic, schemas[kind], {**header, **message}, at, at)
+            writer.finish()
+
+    return write

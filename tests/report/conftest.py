@@ -123,6 +123,18 @@ def whole(empty: Store) -> Store:
 
 
 @pytest.fixture
+def filmed(whole: Store) -> Store:
+    """Three cranks, and something in the place of a film."""
+
+    def shot(folder: Path) -> dict[str, Any]:
+        (folder / "film.mp4").write_bytes(b"not really a film")
+        return {"frames": 100, "speed": 0.5, "stretch_s": 1.0}
+
+    whole.make("film", {}, {"crank": 3}, shot)
+    return whole
+
+
+@pytest.fixture
 def collected(empty: Store) -> Store:
     """After `gapless collect`, and nothing else."""
     collect(empty, 0)

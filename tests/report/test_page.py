@@ -14,12 +14,14 @@ from gapless.report import write_report
 
 HEADINGS = (
     "The loop, crank by crank",
+    "Robot against simulation",
     "Predicted against measured",
     "The gap by horizon and channel",
     "Parameters",
     "What causes the gap",
     "Learning curves",
     "Forecast against outcome",
+    "Verdicts and stops",
     "Lineage",
 )
 HOSTILE = "<script>alert('&\")</script>"
@@ -61,8 +63,8 @@ def words(store: Store) -> str:
     return " ".join(Elements(render(store)).text)
 
 
-def test_page_of_three_cranks_has_every_section_in_order(whole: Store):
-    page = render(whole)
+def test_page_of_three_cranks_has_every_section_in_order(filmed: Store):
+    page = render(filmed)
     places = [page.index(f"<h2>{heading}</h2>") for heading in HEADINGS]
     assert places == sorted(places)
     assert "Not there yet" not in page
@@ -93,12 +95,12 @@ def test_page_is_well_formed(kind: str, request: pytest.FixtureRequest):
     assert elements.open == []
 
 
-def test_page_asks_nothing_of_the_network(whole: Store):
-    page = render(whole)
+def test_page_asks_nothing_of_the_network(filmed: Store):
+    page = render(filmed)
     attributes = Elements(page).attributes
     links = [value for _, name, value in attributes if name in ("src", "href", "srcset", "action")]
     assert links
-    assert all(link.startswith("#") for link in links)
+    assert all(link.startswith(("#", "data:video/mp4;")) for link in links)
     assert not re.search(r"https?:|url\(|@import|fetch\(|XMLHttpRequest", page)
     assert any(value.startswith("default-src 'none';") for _, name, value in attributes if name == "content")
 
@@ -177,6 +179,52 @@ def test_aborted_episodes_count_as_robot_time(put: Callable[..., Any], empty: St
     put("aborted", {"robot_seconds": 7.0, "reason": "cart at its limit"})
     assert "7.0 s" in words(empty)
     assert "1 aborted" in words(empty)
+
+
+def test_reasons_of_stopped_and_aborted_episodes_are_told(put: Callable[..., Any], empty: Store):
+    put("aborted", {"robot_seconds": 7.0, "reason": "the recording was interrupted"})
+    stopped = {
+        "episode": 3,
+        "seconds": 1.7,
+        "passed": False,
+        "margin": -1.0,
+        "stopped": "cart.position is at its limit",
+    }
+    put("logs", {"robot_seconds": 6.7, "episodes": [stopped]})
+    text = words(empty)
+    assert "the recording was interrupted" in text
+    assert "cart.position is at its limit" in text
+
+
+def test_page_says_how_well_the_belief_explains_logs_it_has_not_seen(whole: Store):
+    assert "Chi-square on held-out logs is 1.1 per degree of freedom" in words(whole)
+
+
+def test_least_margin_on_the_robot_is_told_for_every_crank(whole: Store):
+    assert "least −1.7" in words(whole)  # crank 1 got 1.8 at worst, and 3.5 was wanted
+    assert "least 0.30" in words(whole)
+
+
+def test_film_is_inside_the_page(filmed: Store):
+    assert 'src="data:video/mp4;base64,bm90IHJlYWxseSBhIGZpbG0="' in render(filmed)
+
+
+def test_page_without_a_film_says_why_in_one_sentence(whole: Store):
+    out = write_report(whole, whole.folder.parent / "report.html", "Swing-up", "Robot", "there is no ffmpeg here")
+    assert "No film: there is no ffmpeg here." in " ".join(Elements(out.read_text()).text)
+
+
+def test_every_chart_has_a_title_and_is_told_aloud(whole: Store):
+    page = render(whole)
+    charts = page.count("<svg viewBox")
+    assert page.count("<figcaption>") >= 9
+    assert len(re.findall(r'<svg viewBox="[^"]*" role="img" aria-label="[^"]{25,}"', page)) == charts
+
+
+def test_long_lineage_waits_to_be_unfolded(put: Callable[..., Any], empty: Store):
+    for crank in range(41):
+        put("logs", {"robot_seconds": 1.0, "episodes": []}, crank=crank)
+    assert "Show all 41" in words(empty)
 
 
 def blank_figures(record: Path, blank: Callable[[Any], Any]) -> None:

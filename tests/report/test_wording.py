@@ -31,7 +31,7 @@ def test_interval_shows_both_ends_as_finely_as_its_width_deserves():
 
 
 def test_shares_are_percentages():
-    assert percent(0.437) == "44 %"
+    assert percent(0.437) == "44\u00a0%"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The safety gate: nothing outside the limits passes, whatever the policy sends and whatever the robot measures."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -51,28 +52,31 @@ def test_no_command_leaves_the_gate_outside_its_limits(fake_robot: Any, steps: l
         gate.get_observation()
         gate.send_action(command)
     (channel,) = robot.interface.commands
-    before = None
+    before = -0.02, np.zeros(2)
     for time_s, sent in robot.sent:
         push = np.asarray(sent["push"])
         assert push.shape == (2,) and np.isfinite(push).all()
         assert (push >= channel.low).all() and (push <= channel.high).all()
-        if before is not None and push.tolist() != REST:
+        if push.tolist() != REST:
             assert (np.abs(push - before[1]) <= channel.rate * (time_s - before[0]) + 1e-9).all()
         before = time_s, push
 
 
 def test_a_command_within_all_limits_passes_unchanged(fake_robot: Any) -> None:
     gate = gated(fake_robot)
-    assert gate.send_action({"push": [0.3, -0.2]})["push"].tolist() == [0.3, -0.2]
+    assert gate.send_action({"push": [0.2, -0.1]})["push"].tolist() == [0.2, -0.1]
     assert gate.stopped is None
 
 
 def test_a_command_is_cut_to_its_limits_and_then_to_its_rate(fake_robot: Any) -> None:
     gate = gated(fake_robot)
-    assert gate.send_action({"push": [9.0, -9.0]})["push"].tolist() == [2.0, -1.0]
-    gate.wait_until(0.02)
-    # 10 per second leave 0.2 in 20 ms.
-    assert gate.send_action({"push": [-9.0, 9.0]})["push"] == pytest.approx([1.8, -0.8])
+    pushes = []
+    for k in range(12):
+        gate.wait_until(0.02 * k)
+        pushes.append(gate.send_action({"push": [9.0, -9.0]})["push"])
+    # 10 per second leave 0.2 in 20 ms, from rest on.
+    assert np.array(pushes)[:, 0] == pytest.approx(np.minimum(0.2 * np.arange(1, 13), 2.0))
+    assert np.array(pushes)[:, 1] == pytest.approx(np.maximum(-0.2 * np.arange(1, 13), -1.0))
 
 
 @pytest.mark.parametrize(
@@ -100,10 +104,13 @@ def test_a_command_that_is_none_stops_the_robot(fake_robot: Any, command: Any, s
         ({"place": [0.0]}, "the robot measured [0.0] for place"),
         ({"place": [5.1, 0.0]}, "place is [5.1, 0.0], outside -5.0 to 5.0 m"),
         ({"place": [0.0, -7.0]}, "place is [0.0, -7.0], outside -5.0 to 5.0 m"),
+        ({"place": ["here", 0.0]}, "the robot measured no numbers for place"),
+        (None, "the robot measured nothing (its driver returned NoneType)"),
     ],
 )
 def test_a_measurement_that_is_not_safe_stops_the_robot(fake_robot: Any, measured: Signals, says: str) -> None:
     gate = gated(fake_robot)
+    gate.get_observation()
     fake_robot.measured = lambda _: measured
     gate.get_observation()
     assert gate.stopped == says
@@ -137,6 +144,15 @@ def test_the_watchdog_stops_a_robot_that_was_left_alone(fake_robot: Any) -> None
     assert gate.stopped == "no command for 0.051 s, the watchdog allows 0.05 s"
 
 
+def test_the_watchdog_does_not_bark_at_a_slow_robots_own_period(fake_robot: Any) -> None:
+    fake_robot.interface = dataclasses.replace(fake_robot.interface, period_s=0.5)
+    gate = gated(fake_robot)
+    for k in range(4):
+        gate.wait_until(0.5 * k)
+        gate.send_action({"push": [0.1, 0.1]})
+    assert gate.stopped is None
+
+
 def test_after_a_stop_only_rest_is_sent_and_the_first_reason_stays(fake_robot: Any) -> None:
     gate = gated(fake_robot)
     gate.stop("the user said so")
@@ -151,7 +167,7 @@ def test_a_reset_lets_the_robot_move_again(fake_robot: Any) -> None:
     gate = gated(fake_robot)
     gate.stop("the user said so")
     gate.reset(1)
-    assert gate.send_action({"push": [1.0, 1.0]})["push"].tolist() == [1.0, 1.0]
+    assert gate.send_action({"push": [0.1, 0.1]})["push"].tolist() == [0.1, 0.1]
     assert gate.stopped is None
 
 

@@ -7,9 +7,10 @@ import pytest
 from gapless.core import Log, on_one_clock
 from gapless.robots.cartpole import INTERFACE
 from gapless.tasks import SwingUp
-from gapless.tasks.swingup import RAIL_M, UPRIGHT_RAD
+from gapless.tasks.swingup import UPRIGHT_RAD
 
 TASK = SwingUp()
+RAIL_M = TASK.reach
 
 
 def reward(angle: float, before: float | None = None, place: float = 0.0, volts: float = 0.0) -> float:

@@ -15,7 +15,7 @@ from .console import complain
 
 DESCRIPTION = """Gapless learns your robot's simulator from its logs, trains a policy in it, and says beforehand what it will do.
 
-The loop, on your own robot: new, then crank. By hand: new, collect or import, gap, learn, train, check, forecast, collect
+The loop, on your own robot: doctor, new, then crank. By hand: new, collect or import, gap, learn, train, check, forecast, collect
 again; report and export at any time. `gapless demo` shows all of it on a built-in robot."""
 
 
@@ -28,6 +28,8 @@ def main(arguments: list[str] | None = None) -> None:
         printed = command.run()
         if command.json is not None:
             write_text(Path(command.json), json.dumps(plain(printed), indent=1, ensure_ascii=False) + "\n")
+        if command.status(printed):
+            sys.exit(command.status(printed))
     except GaplessError as error:
         complain(str(error))
         sys.exit(2)

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,15 +10,34 @@ import tyro
 
 from gapless.core import Artifact, Block, GaplessError, Robot
 from gapless.core.artifact import write_text
-from gapless.engine import Plan, Recipe, Stages, Workspace, cranks, new_workspace, robot_seconds_spent
+from gapless.engine import (
+    Plan,
+    Recipe,
+    Stages,
+    Workspace,
+    cranks,
+    new_workspace,
+    require_promising,
+    robot_seconds_spent,
+)
 from gapless.exchange import export_policy, load_onnx_policy
-from gapless.logs import check_log, import_logs, mapping_to_toml, propose_mapping, read_mapping, write_logs
-from gapless.report import write_report
-from gapless.robots import find_robot
+from gapless.logs import (
+    check_log,
+    content_digest,
+    import_logs,
+    mapping_to_toml,
+    propose_mapping,
+    read_mapping,
+    write_logs,
+)
+from gapless.robots import Gate, find_robot
 
 from .console import say, table, working
-from .options import Common, InWorkspace
+from .doctor import Doctor
+from .options import Common, InWorkspace, OnRobot
+from .report import Report, report
 from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
+from .trust import Trust
 
 Positional = tyro.conf.Positional
 
@@ -33,14 +52,16 @@ class New(Common):
     folder: Positional[Path] = field(kw_only=True)
     """The folder to make."""
     model: str = field(kw_only=True)
-    """An MJCF or URDF file, or the name of a built-in model (cartpole)."""
+    """An MJCF or URDF file, or the name of a built-in model (cartpole, furuta, puck)."""
     task: str = field(kw_only=True)
-    """A built-in task (swingup) or file.py:Class."""
+    """A built-in task (swingup, rotary-swingup, slide) or file.py:Class."""
     period_s: float = 0.02
     """Control period; rounded to the model's time step."""
 
     def run(self) -> dict[str, Any]:
         made = new_workspace(self.folder, self.model, self.task, self.seed, self.period_s)
+        if made.settings.added:
+            say(f"{made.settings.added} The completed model is {made.folder / made.settings.model}.")
         rows = [[p.name, p.unit, p.nominal, p.low, p.high, p.family, p.free] for p in made.parameters]
         table(
             f"What {made.folder}/params.toml doubts",
@@ -52,11 +73,9 @@ class New(Common):
 
 
 @dataclass(frozen=True)
-class Collect(InWorkspace):
+class Collect(OnRobot):
     """Record logs on a robot, through the safety gate: motions that teach, or a policy of yours."""
 
-    robot: str = field(kw_only=True)
-    """twin:NAME?seed=0&tier=A, path/to/file.py:Class, or package.module:Class."""
     seconds: float = 20.0
     """Seconds to record; whole episodes until they are reached."""
     policy: str | None = None
@@ -70,7 +89,7 @@ class Collect(InWorkspace):
             try:
                 made = self._record(stages, workspace, robot)
             finally:
-                robot.disconnect()
+                Gate(robot).disconnect()
         columns = ["episode", "seconds", "return", "passed", "stopped"]
         rows = [
             [e["episode"], e["seconds"], e["return"], e["passed"], e["stopped"] or ""] for e in made.figures["episodes"]
@@ -94,7 +113,9 @@ class Collect(InWorkspace):
 
     def _policy(self, stages: Stages, workspace: Workspace) -> tuple[Block, dict[str, str]]:
         if self.policy == "last":
-            newest = latest(workspace, "policy", "Train one first.")
+            newest, belief = newest_pair(workspace)
+            if not self.force:
+                require_promising(stages.forecast(belief, newest), self.recipe.least)
             return stages.policy(newest), {"policy": newest.id}
         path = Path(str(self.policy))
         found = load_onnx_policy(path, workspace.interface)
@@ -103,10 +124,13 @@ class Collect(InWorkspace):
 
 @dataclass(frozen=True)
 class Import(InWorkspace):
-    """Bring in logs that you already have: CSV, NPZ or Parquet files, checked on the way in."""
+    """Bring in logs that you already have, checked on the way in.
+
+    CSV, NPZ, Parquet and MCAP files; folders: ROS 2 bags, LeRobot datasets, CSV files that belong together.
+    """
 
     files: Positional[tuple[Path, ...]] = field(kw_only=True)
-    """The files."""
+    """The files or folders."""
     mapping: Path | None = None
     """A TOML file that says which column is which channel; guessed from names if not given."""
 
@@ -127,7 +151,7 @@ class Import(InWorkspace):
                     f"Complete {written} and run again with --mapping {written}."
                 )
         logs = import_logs(self.files, mapping, workspace.interface)
-        digest = hashlib.sha256(b"".join(p.read_bytes() for p in self.files) + mapping_to_toml(mapping).encode())
+        digest = hashlib.sha256((content_digest(self.files) + mapping_to_toml(mapping)).encode())
         warnings = [w for log in logs for w in check_log(log)]
         with workspace.locked():
             stages = self.stages(workspace, lambda *_: None)
@@ -219,30 +243,15 @@ class Forecast(InWorkspace):
 
 
 @dataclass(frozen=True)
-class Crank(InWorkspace):
+class Crank(OnRobot):
     """Turn the whole loop: collect, learn, train, check, forecast, deploy; again and again. Goes on where it stopped."""
 
-    robot: str = field(kw_only=True)
-    """twin:NAME?seed=0&tier=A, path/to/file.py:Class, or package.module:Class."""
     n: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 3
     """How many turns there shall have been."""
 
     def run(self) -> dict[str, Any]:
-        return {"cranks": turn(self.open(), find_robot(self.robot), self.recipe, self.seed, self.n)}
-
-
-@dataclass(frozen=True)
-class Report(InWorkspace):
-    """Write the workspace's page: one HTML file that needs nothing else."""
-
-    out: Path | None = None
-    """Where to; report.html in the workspace if not given."""
-
-    def run(self) -> dict[str, Any]:
-        workspace = self.open()
-        page = report(workspace, self.out)
-        say(f"Wrote {page}.")
-        return {"page": page}
+        recipe = replace(self.recipe, force=self.force or self.recipe.force)
+        return {"cranks": turn(self.open(), find_robot(self.robot), recipe, self.seed, self.n)}
 
 
 @dataclass(frozen=True)
@@ -297,11 +306,6 @@ def turn(workspace: Workspace, robot: Robot, recipe: Recipe, seed: int, count: i
     return figures
 
 
-def report(workspace: Workspace, out: Path | None) -> Path:
-    subtitle = f"Robot {workspace.interface.robot}, task {workspace.settings.task}"
-    return write_report(workspace.store, out or workspace.folder / "report.html", workspace.settings.name, subtitle)
-
-
 def all_logs(workspace: Workspace) -> list[Artifact]:
     found = workspace.store.all("logs")
     if not found:
@@ -334,5 +338,7 @@ COMMANDS: dict[str, type[Common]] = {
     "crank": Crank,
     "report": Report,
     "export": Export,
+    "doctor": Doctor,
     "demo": Demo,
+    "trust": Trust,
 }

@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from gapless.core.errors import printable
 
 console = Console()
 errors = Console(stderr=True)
@@ -60,4 +63,4 @@ def spelled(value: Any) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("[", r"\[")
+    return escape(printable(text))

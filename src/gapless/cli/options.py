@@ -16,6 +16,10 @@ class Common:
     json: Path | None = None
     """Write what is printed to this file, as JSON."""
 
+    def status(self, printed: dict[str, Any]) -> int:
+        """The exit status that goes with what was printed."""
+        return 0
+
 
 @dataclass(frozen=True)
 class InWorkspace(Common):
@@ -31,3 +35,13 @@ class InWorkspace(Common):
 
     def stages(self, workspace: Workspace, tell: Any) -> Stages:
         return Stages(workspace, self.recipe, self.seed, tell=tell)
+
+
+@dataclass(frozen=True)
+class OnRobot(InWorkspace):
+    """Options of commands that move a robot."""
+
+    robot: str = field(kw_only=True)
+    """twin:NAME?seed=0&tier=A, lerobot:NAME?port=…, path/to/file.py:Class, or package.module:Class."""
+    force: bool = False
+    """Send a policy to the robot whatever its forecast."""

@@ -1,7 +1,17 @@
 """The vocabulary: log, belief, block, task, crank, and the types around them."""
 
 from .artifact import Artifact, Store
-from .belief import Belief, Gaussian, Point, Uniform, belief_from_dict, complete, nominal_belief, prior_belief
+from .belief import (
+    Belief,
+    Gaussian,
+    Point,
+    Uniform,
+    belief_from_dict,
+    complete,
+    nominal_belief,
+    prior_belief,
+    read_belief,
+)
 from .block import Block, Chain
 from .errors import GaplessError
 from .interface import Channel, Interface
@@ -46,6 +56,7 @@ __all__ = [
     "nominal_belief",
     "on_one_clock",
     "prior_belief",
+    "read_belief",
     "stack",
     "unstack",
 ]

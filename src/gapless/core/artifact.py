@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from .errors import GaplessError
+from .reading import plain_object, read_limited
 
 RECORD = "artifact.json"
+LARGEST_RECORD = 2**26
+"""Bytes of a record at most."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,11 @@ class Store:
             shutil.rmtree(leftover, ignore_errors=True)
 
     def _read(self, folder: Path) -> Artifact | None:
-        try:
-            record = json.loads((folder / RECORD).read_text())
-            return Artifact(**record, folder=folder)
-        except FileNotFoundError:
+        if not (folder / RECORD).is_file():
             return None
-        except (ValueError, TypeError) as error:
+        try:
+            return _artifact(plain_object(read_limited(folder / RECORD, LARGEST_RECORD)), folder)
+        except (ValueError, TypeError, KeyError) as error:
             raise GaplessError(
                 f"{folder / RECORD} is not the record of an artifact ({error}). Remove that folder to build it anew."
             ) from None
@@ -138,13 +140,29 @@ def plain(value: Any) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; a link in its place is replaced and not followed."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with draft.open("w") as file:
+    draft.unlink(missing_ok=True)
+    with draft.open("x") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def _artifact(record: dict[str, Any], folder: Path) -> Artifact:
+    """The artifact that a record describes; raises where a value is of another kind than `make` writes."""
+    kinds = {"kind": str, "id": str, "parents": dict, "recipe": dict, "figures": dict, "content": str, "made": dict}
+    for key, kind in kinds.items():
+        if not isinstance(record[key], kind):
+            raise ValueError(f"its {key} is {record[key]!r:.60}")
+    if not all(isinstance(parent, str) for parent in record["parents"].values()):
+        raise ValueError("its parents are not ids")
+    if not isinstance(record["made"].get("at"), str):
+        raise ValueError("it does not say when it was made")
+    if folder.name != f"{record['kind']}-{record['id']}":
+        raise ValueError(f"it belongs to {record['kind']}-{record['id']:.60}")
+    return Artifact(**record, folder=folder)
 
 
 def _content(folder: Path, figures: Any) -> str:
@@ -156,7 +174,9 @@ def _content(folder: Path, figures: Any) -> str:
 
 
 def _publish(draft: Path, final: Path) -> None:
-    if final.exists():  # without a record, or `find` would have returned it
+    if final.is_symlink():
+        final.unlink()
+    elif final.exists():  # without a record, or `find` would have returned it
         shutil.rmtree(final)
     draft.replace(final)
     handle = os.open(final.parent, os.O_RDONLY)

@@ -1,7 +1,9 @@
 """A distribution over parameters: prior, posterior, randomization range and point estimate are all beliefs."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import equinox as eqx
@@ -12,6 +14,7 @@ from jaxtyping import Float, PRNGKeyArray
 
 from .errors import GaplessError
 from .parameter import Parameter
+from .reading import LARGEST_JSON, plain_object, read_limited
 from .signals import Params
 
 REJECTION_ROUNDS = 32
@@ -147,12 +150,30 @@ KINDS: Mapping[str, type[Belief]] = {"point": Point, "uniform": Uniform, "gaussi
 
 
 def belief_from_dict(plain: dict[str, Any]) -> Belief:
-    """The belief that `to_dict` wrote."""
-    kind = KINDS.get(plain.get("kind", ""))
+    """The belief that `to_dict` wrote; whatever else anybody may have written is refused."""
+    kind = KINDS.get(str(plain.get("kind", "")))
     if kind is None:
-        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r}; it must be one of {', '.join(KINDS)}.")
-    arrays = {k: np.asarray(v, np.float64) for k, v in plain.items() if k not in ("kind", "names")}
-    return kind(names=tuple(plain["names"]), **arrays)
+        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r:.60}; it must be one of {', '.join(KINDS)}.")
+    try:
+        names = _names(plain["names"])
+        arrays = {k: _array(k, v, len(names)) for k, v in plain.items() if k not in ("kind", "names")}
+        if not np.all(arrays.get("low", -np.inf) <= arrays.get("high", np.inf)):
+            raise ValueError("low is above high")
+        return kind(names=names, **arrays)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise GaplessError(
+            f"this is no {plain['kind']} belief: {type(error).__name__} {error}. Learn it again."
+        ) from None
+
+
+def read_belief(path: Path) -> Belief:
+    """The belief in a JSON file."""
+    try:
+        return belief_from_dict(plain_object(read_limited(path, LARGEST_JSON)))
+    except (GaplessError, ValueError) as error:
+        raise GaplessError(
+            f"{path} cannot be read as a belief ({error}). Remove its folder to learn it again."
+        ) from None
 
 
 def nominal_belief(parameters: Iterable[Parameter]) -> Point:
@@ -173,6 +194,27 @@ def complete(params: Params, parameters: Iterable[Parameter], n: int) -> Params:
     """All parameters as (n,): the given ones, and the nominal value of those not given."""
     given = {k: jnp.broadcast_to(jnp.asarray(v), (n,)) for k, v in params.items()}
     return {p.name: given[p.name] if p.name in given else jnp.full((n,), p.nominal) for p in parameters}
+
+
+def _names(plain: Any) -> tuple[str, ...]:
+    if (
+        not isinstance(plain, list | tuple)
+        or not all(isinstance(n, str) for n in plain)
+        or len(set(plain)) < len(plain)
+    ):
+        raise ValueError("its names are not a list of different words")
+    return tuple(plain)
+
+
+def _array(key: str, plain: Any, size: int) -> Float[np.ndarray, "..."]:
+    """One array of a belief about `size` parameters; a covariance must be a possible one."""
+    shape = (size, size) if key == "covariance" else (size,)
+    found = np.asarray(plain, np.float64)
+    if found.size != math.prod(shape) or (size and found.shape != shape) or not np.all(np.isfinite(found)):
+        raise ValueError(f"{key} must hold {' × '.join(map(str, shape))} finite numbers")
+    if key == "covariance" and size and not (np.all(np.diag(found) > 0) and np.allclose(found, found.T)):
+        raise ValueError("the covariance is not symmetric with a positive diagonal")
+    return found.reshape(shape)
 
 
 def _root(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:

@@ -2,10 +2,16 @@
 
 import dataclasses
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import GaplessError
+
+WIDEST = 2**16
+"""Numbers that all channels of a stored interface have at most; none has so many."""
+PERIODS_S = (1e-6, 3600.0)
+"""Shortest and longest control period of a stored interface."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,12 @@ class Channel:
     """See scale."""
 
     def __post_init__(self) -> None:
-        if not self.name or self.width < 1 or not self.low <= self.high or not self.rate > 0 or self.scale == 0:
+        linear = math.isfinite(self.scale) and math.isfinite(self.offset) and self.scale != 0
+        if not self.name or self.width < 1 or not self.low <= self.high or not self.rate > 0 or not linear:
             raise GaplessError(
-                f"channel {self.name!r} is not usable: it needs a name, width ≥ 1, low ≤ high, rate > 0 and scale ≠ 0 "
-                f"(found width {self.width}, low {self.low}, high {self.high}, rate {self.rate}, scale {self.scale})."
+                f"channel {self.name!r} is not usable: it needs a name, width ≥ 1, low ≤ high, rate > 0, a finite scale ≠ 0 "
+                f"and a finite offset (found width {self.width}, low {self.low}, high {self.high}, rate {self.rate}, "
+                f"scale {self.scale}, offset {self.offset})."
             )
 
 
@@ -53,8 +61,8 @@ class Interface:
     """Joints in the order in which vectors list them."""
 
     def __post_init__(self) -> None:
-        names = [c.name for c in self.commands + self.measurements]
-        twice = sorted({n for n in names if names.count(n) > 1})
+        times = Counter(c.name for c in self.commands + self.measurements)
+        twice = sorted(name for name, count in times.items() if count > 1)
         if twice:
             raise GaplessError(
                 f"interface of {self.robot!r} names {', '.join(twice)} twice; give each channel one name."
@@ -127,19 +135,51 @@ class Interface:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> "Interface":
+        """The interface that `to_dict` wrote; whatever else anybody may have written is refused."""
         try:
-            channels = {k: tuple(_channel(c) for c in plain[k]) for k in ("commands", "measurements")}
-            return cls(str(plain["robot"]), float(plain["period_s"]), joints=tuple(plain.get("joints", ())), **channels)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            commands, measurements = (_channels(plain[k]) for k in ("commands", "measurements"))
+            _require_size(commands + measurements)
+            joints = tuple(_of_kind("joint", j, str) for j in _of_kind("joints", plain.get("joints", []), list | tuple))
+            return cls(
+                _of_kind("robot", plain["robot"], str), _period(plain["period_s"]), commands, measurements, joints
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise GaplessError(
-                f"this is not the description of an interface: {type(error).__name__} {error}."
+                f"this is not the description of an interface: {type(error).__name__} {error}. Restore the file."
             ) from None
+
+
+def _channels(plain: Any) -> tuple[Channel, ...]:
+    return tuple(_channel(c) for c in _of_kind("channels", plain, list | tuple))
 
 
 def _channel(plain: dict[str, Any]) -> Channel:
     limits = {"low": -math.inf, "high": math.inf, "rate": math.inf}
     given: dict[str, Any] = {k: limits[k] if v is None and k in limits else v for k, v in plain.items()}
+    for key, value in given.items():
+        _of_kind(key, value, {"name": str, "unit": str, "width": int}.get(key, int | float))
+        if not isinstance(value, str):
+            float(value)  # an integer beyond all floats raises here and not in the middle of an episode
     return Channel(**given)
+
+
+def _of_kind(key: str, value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{key} is {value!r:.60}")
+    return value
+
+
+def _period(value: Any) -> float:
+    period_s = float(_of_kind("period_s", value, int | float))
+    if not PERIODS_S[0] <= period_s <= PERIODS_S[1]:
+        raise ValueError(f"period_s is {period_s}; between {PERIODS_S[0]} and {PERIODS_S[1]} is possible")
+    return period_s
+
+
+def _require_size(channels: tuple[Channel, ...]) -> None:
+    width = sum(c.width for c in channels)
+    if width > WIDEST:
+        raise ValueError(f"its channels have {width} numbers; at most {WIDEST} are possible")
 
 
 def _without_infinities(value: Any) -> Any:

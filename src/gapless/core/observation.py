@@ -1,7 +1,7 @@
 """What a policy sees: features of the last measurements and commands, written as data so that they can be exported."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -10,6 +10,8 @@ from .interface import Interface
 from .signals import Signals
 
 Kind = Literal["value", "sin", "cos", "rate", "angle_rate"]
+MOST = 1000
+"""Frames, and past commands, in a stored observation at most."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,14 @@ class Observation:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> "Observation":
+        """The observation that `to_dict` wrote; a ValueError for what it would not have written."""
         features = tuple(Feature(f["channel"], f["kind"]) for f in plain["features"])
-        return cls(features, int(plain["frames"]), int(plain["commands"]))
+        frames, commands = plain["frames"], plain["commands"]
+        if not all(isinstance(f.channel, str) and f.kind in get_args(Kind) for f in features):
+            raise ValueError(f"its features are not channels with one of {', '.join(get_args(Kind))}")
+        if type(frames) is not int or type(commands) is not int or not (1 <= frames <= MOST >= commands >= 0):
+            raise ValueError(f"it has {frames!r:.60} frames and {commands!r:.60} commands; at most {MOST} are possible")
+        return cls(features, frames, commands)
 
 
 def _feature(kind: Kind, past: Any, frame: int, period_s: float) -> Float[Array, " width"]:

@@ -10,6 +10,8 @@ class Robot(ABC):
     """A machine that answers commands with measurements. Values are (width,) arrays in SI units."""
 
     interface: Interface
+    simulated: bool = False
+    """Whether nothing can break, so that `gapless doctor` may move it without asking."""
 
     @abstractmethod
     def connect(self) -> None:

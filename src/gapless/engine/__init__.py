@@ -2,13 +2,15 @@
 
 from .crank import Turn, cranks, robot_seconds_spent
 from .episodes import Plan
+from .forecasts import Score, require_promising, score
 from .recipe import Recipe
-from .stages import Stages
+from .stages import Stages, usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 
 __all__ = [
     "Plan",
     "Recipe",
+    "Score",
     "Stages",
     "Turn",
     "Workspace",
@@ -16,5 +18,8 @@ __all__ = [
     "find_task",
     "new_workspace",
     "open_workspace",
+    "require_promising",
     "robot_seconds_spent",
+    "score",
+    "usable",
 ]

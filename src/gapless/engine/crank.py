@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gapless.core import Artifact, Robot, Store
+from gapless.robots import Gate
 
 from .recipe import Recipe
 from .stages import Stages, Tell, quietly
@@ -72,7 +73,7 @@ def cranks(
             logs.append(deployed)
             yield turn
     finally:
-        robot.disconnect()
+        Gate(robot).disconnect()  # whatever the driver raises becomes one sentence
 
 
 def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact | None) -> tuple[Turn, Artifact]:
@@ -82,7 +83,7 @@ def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact |
     policy = stages.train(belief, policy)
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)
-    deployed = stages.deploy(robot, policy)
+    deployed = stages.deploy(robot, policy, forecast)
     outcome = stages.outcome(forecast, deployed)
     spent = robot_seconds_spent(stages.workspace.store, stages.crank)
     return Turn(stages.crank, spent, belief, gap, attribution, policy, check, forecast, outcome), deployed

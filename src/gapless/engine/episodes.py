@@ -3,23 +3,46 @@
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, Interface, Log, Robot, Store, Task
+from gapless.core import Block, GaplessError, Interface, Log, Robot, Store, Task
 from gapless.logs import write_logs
 from gapless.robots import log_of, record
 
 RESET_S = 5.0
 """Robot seconds that a reset costs."""
+ROW = {"seen", "sent", "time", "times"}
+"""What every line of an episode holds, but for the last."""
+SHORTEST = 20
+"""Rows that an episode must exceed to teach anything."""
 
 
 def robot_seconds(log: Log) -> float:
     """What an episode costs: its own time and the reset before it."""
     return log.seconds + RESET_S
+
+
+def good_part(log: Log) -> Log:
+    """A log without the last rows, in which the gate no longer trusted the robot."""
+    spoiled = log.source.get("spoiled", 0)
+    if type(spoiled) is not int or not 0 < spoiled <= len(log):  # a stranger's log may claim anything
+        return log
+    return replace(
+        log,
+        commands={name: values[:-spoiled] for name, values in log.commands.items()},
+        measurements={name: values[:-spoiled] for name, values in log.measurements.items()},
+        command_time=log.command_time[:-spoiled],
+        measurement_time={name: clock[:-spoiled] for name, clock in log.measurement_time.items()},
+    )
+
+
+def teaches(log: Log) -> bool:
+    """Whether its good part is long enough to learn from."""
+    return len(good_part(log)) > SHORTEST
 
 
 @dataclass(frozen=True)
@@ -30,6 +53,8 @@ class Plan:
     seconds: float
     policy: Callable[[int], Block]
     """The policy of the k-th; made only when that episode is recorded."""
+    for_task: bool = True
+    """Whether an episode is over when the task says so; a motion that teaches goes on."""
     recipe: dict[str, Any] = field(default_factory=dict)
 
 
@@ -51,7 +76,7 @@ class EpisodeFile:
             return None
         return log_of(rows, self.interface, {"stopped": "the recording was interrupted"})
 
-    def record(self, robot: Robot, policy: Block, task: Task, seconds: float, episode: int, key: PRNGKeyArray) -> Log:
+    def record(self, robot: Robot, plan: Plan, task: Task, episode: int, policy: Block, key: PRNGKeyArray) -> Log:
         """Record it, row by row, and read it back: what is returned is what is on disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("w") as file:
@@ -60,7 +85,7 @@ class EpisodeFile:
                 file.write(json.dumps(row) + "\n")
                 file.flush()
 
-            log = record(robot, policy, seconds, episode, key, task.finished, note)
+            log = record(robot, policy, plan.seconds, episode, key, task.finished if plan.for_task else None, note)
             note({"end": log.source})
             os.fsync(file.fileno())
         finished = self.finished()
@@ -72,22 +97,32 @@ class EpisodeFile:
         if self.path.exists():
             for line in self.path.read_text().splitlines():
                 try:
-                    found.append(json.loads(line))
+                    row = json.loads(line)
                 except ValueError:  # the line during which it was interrupted
                     break
+                if not isinstance(row, dict) or not (row.keys() >= ROW or isinstance(row.get("end"), dict)):
+                    raise GaplessError(
+                        f"{self.path} is damaged: a line is no row of an episode. Remove it, and run again."
+                    )
+                found.append(row)
         return found
 
 
-def keep_aborted(store: Store, file: EpisodeFile, recipe: dict, task: Task) -> None:
-    """File an interrupted episode as an artifact of its own, so that its robot seconds count."""
+def keep_aborted(store: Store, file: EpisodeFile, recipe: dict, task: Task, even_finished: bool = False) -> None:
+    """File an interrupted episode as an artifact of its own, so that its robot seconds count; then it is recorded anew."""
     log = file.interrupted()
+    if log is None and even_finished:
+        log = file.finished()
     if log is None:
         return
     attempt = len(store.all("aborted"))
 
     def build(folder: Path) -> dict:
         write_logs(folder / "logs", [log], task.name)
-        return {"robot_seconds": robot_seconds(log), "reason": log.source["stopped"]}
+        return {
+            "robot_seconds": robot_seconds(log),
+            "reason": log.source["stopped"] or "it was too short to learn from",
+        }
 
     store.make("aborted", {}, {**recipe, "attempt": attempt}, build)
     file.path.unlink()

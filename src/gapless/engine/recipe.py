@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from gapless.core import GaplessError
 from gapless.learn import Excite, Identify
+from gapless.robots import Limits
 from gapless.train import Ppo, Train
 
 
@@ -25,6 +26,12 @@ class Recipe:
     """Draws from the belief behind each forecast."""
     share: float = 0.8
     """Probability that the forecast's interval claims."""
+    least: float | None = None
+    """Hold a policy back when its forecast's lower end is below this; without it, it must beat a robot that rests."""
+    force: bool = False
+    """Send a policy to the robot whatever its forecast."""
+    limits: Limits = field(default_factory=Limits)
+    """When the robot is stopped, beyond the limits of its interface."""
     excite: Excite = field(default_factory=Excite)
     """How excitation is chosen."""
     identify: Identify = field(default_factory=Identify)

@@ -1,5 +1,6 @@
 """The stages of the crank, each from artifacts to an artifact that is made once and found again ever after."""
 
+import contextlib
 import json
 import shutil
 from collections.abc import Callable
@@ -18,20 +19,22 @@ from gapless.core import (
     Gaussian,
     Log,
     Robot,
-    belief_from_dict,
     key_for,
     nominal_belief,
     prior_belief,
+    read_belief,
 )
 from gapless.core.artifact import write_text
 from gapless.learn import attribute, excite, gap, identify
 from gapless.logs import read_logs, split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
+from gapless.robots import Gate
 from gapless.simulators import Rollout, logs_of
 from gapless.train import train
 
-from .episodes import EpisodeFile, Plan, keep_aborted, robot_seconds
+from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
+from .forecasts import Still, interval, require_promising, score
 from .recipe import Recipe
 from .workspace import Workspace
 
@@ -62,27 +65,37 @@ class Stages:
         progress = self.workspace.folder / "progress" / f"{self.crank}-{purpose}-{first}"
 
         def build(folder: Path) -> dict[str, Any]:
-            logs = []
-            for k in range(plan.episodes):
-                file = EpisodeFile(progress / f"episode-{first + k}.jsonl", robot.interface)
-                keep_aborted(self.workspace.store, file, {**recipe, "episode": first + k}, task)
-                logs.append(file.finished() or self._record(robot, plan, k, first + k, file))
-                self.tell(f"episode {first + k}: {logs[-1].seconds:.1f} s{_why(logs[-1])}", (k + 1) / plan.episodes)
+            logs, numbers = [], range(first, first + plan.episodes)
+            files = {n: EpisodeFile(progress / f"episode-{n}.jsonl", robot.interface) for n in numbers}
+            for k, (n, file) in enumerate(files.items()):
+                keep_aborted(self.workspace.store, file, {**recipe, "episode": n}, task)
+                logs.append(file.finished() or self._record(robot, plan, k, n, file))
+                self.tell(f"episode {n}: {logs[-1].seconds:.1f} s{_why(logs[-1])}", (k + 1) / plan.episodes)
+            if purpose == "excite" and not any(map(teaches, logs)):
+                for n, file in files.items():  # or the same command would find them again, and never go on
+                    keep_aborted(self.workspace.store, file, {**recipe, "episode": n}, task, even_finished=True)
+                raise GaplessError(
+                    f"{_too_short(logs)}. They are kept as aborted; run the same command to record anew."
+                )
             logs = [log.with_source(purpose=purpose, crank=self.crank) for log in logs]
             write_logs(folder / LOGS, logs, task.name)
-            return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": [self.episode_figures(x) for x in logs]}
+            figures = [self.episode_figures(good_part(log)) for log in logs]
+            return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": figures}
 
         made = self.workspace.store.make("logs", made_of, recipe, build)
         shutil.rmtree(progress, ignore_errors=True)
         return made
 
     def _record(self, robot: Robot, plan: Plan, k: int, episode: int, file: EpisodeFile) -> Log:
-        policy = plan.policy(k)
-        robot.connect()
+        policy, gate = plan.policy(k), Gate(robot, self.recipe.limits)
+        gate.connect()
         self.tell(f"recording episode {episode}")
-        return file.record(
-            robot, policy, self.workspace.task, plan.seconds, episode, key_for(self.seed, "episode", episode)
-        )
+        key = key_for(self.seed, "episode", episode)
+        log = file.record(gate, plan, self.workspace.task, episode, policy, key)
+        if gate.lost:  # the next episode connects anew; if that fails, nobody has to hear it twice
+            with contextlib.suppress(GaplessError):
+                gate.disconnect()
+        return log
 
     def episodes_before(self, purpose: str) -> int:
         """Number of the first episode: fixed by crank and purpose, so that an interrupted crank records the same ones."""
@@ -106,7 +119,7 @@ class Stages:
             key = key_for(self.seed, "excite", self.crank, k)
             return excite(simulator, known, robot.interface, r.excite_s, r.excite, key)
 
-        plan = Plan(episodes, r.excite_s, motion, {"excite": asdict(r.excite)})
+        plan = Plan(episodes, r.excite_s, motion, for_task=False, recipe={"excite": asdict(r.excite)})
         return self.collect(robot, "excite", plan, {} if belief is None else {"belief": belief.id})
 
     def learn(self, logs: list[Artifact]) -> Artifact:
@@ -205,7 +218,7 @@ class Stages:
 
         def build(folder: Path) -> dict[str, Any]:
             self.tell("checking the policy")
-            logs, returns = self.simulate(belief, policy, self.recipe.checks, 1, "check")
+            logs, returns = self.simulate(belief, self.policy(policy), self.recipe.checks, 1, "check")
             verdicts = [self.workspace.task.judge(log) for log in logs]
             return {
                 "passed": sum(v.passed for v in verdicts),
@@ -224,18 +237,21 @@ class Stages:
 
         def build(folder: Path) -> dict[str, Any]:
             self.tell("forecasting")
-            _, returns = self.simulate(belief, policy, r.draws, r.deploy, "forecast")
+            logs, returns = self.simulate(belief, self.policy(policy), r.draws, r.deploy, "forecast")
             means = np.asarray(returns).reshape(r.draws, r.deploy).mean(axis=1)
-            low, high = np.quantile(means, [(1 - r.share) / 2, (1 + r.share) / 2])
-            # A belief that is nearly certain still meets a robot that is not the simulator: two per cent at least.
-            slack = 0.02 * abs(float(means.mean()))
-            low, high = min(low, means.mean() - slack), max(high, means.mean() + slack)
-            return {"low": low, "mean": means.mean(), "high": high, "share": r.share, "returns": means}
+            _, still = self.simulate(belief, Still(self.workspace.interface), r.checks, 1, "still")
+            before = score(self.workspace.store, self.crank or None)
+            passing = float(np.mean([self.workspace.task.judge(log).passed for log in logs]))
+            said = interval(means, r.share, before.widen)
+            said |= {"share": r.share, "returns": means, "still": float(np.mean(still)), "passing": passing}
+            return said | {"score": asdict(before)}
 
         return self.workspace.store.make("forecast", made_of, recipe, build)
 
-    def deploy(self, robot: Robot, policy: Artifact) -> Artifact:
-        """The policy on the robot."""
+    def deploy(self, robot: Robot, policy: Artifact, forecast: Artifact) -> Artifact:
+        """The policy on the robot, if its forecast allows or the recipe forces it."""
+        if not self.recipe.force:
+            require_promising(forecast, self.recipe.least)
         plan = Plan(self.recipe.deploy, self.workspace.task.seconds, lambda k: self.policy(policy))
         return self.collect(robot, "deploy", plan, {"policy": policy.id})
 
@@ -252,6 +268,7 @@ class Stages:
                 "low": said["low"],
                 "high": said["high"],
                 "inside": bool(said["low"] <= mean <= said["high"]),
+                "miss": (mean - said["mean"]) / said["deviation"] if said["deviation"] > 0 else None,
                 "passed": sum(e["passed"] for e in episodes),
                 "of": len(episodes),
             }
@@ -260,28 +277,31 @@ class Stages:
         return self.workspace.store.make("outcome", made_of, {"crank": self.crank}, build)
 
     def simulate(
-        self, belief: Artifact | None, policy: Artifact, draws: int, each: int, what: str
+        self, belief: Artifact | None, policy: Block, draws: int, each: int, what: str
     ) -> tuple[list[Log], list[float]]:
         """Episodes of a policy in draws from the belief, `each` episodes per draw."""
         known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
         keys = jax.random.split(key_for(self.seed, what, self.crank))
         params = {k: np.repeat(np.asarray(v, np.float64), each) for k, v in known.sample(keys[0], draws).items()}
         rollout = Rollout(self.workspace.simulator.with_worlds(draws * each), self.workspace.task)
-        episodes = rollout.run(self.policy(policy), params, keys[1])
+        episodes = rollout.run(policy, params, keys[1])
         return logs_of(episodes, rollout.simulator), episodes.returns.tolist()
 
     def prior(self) -> Gaussian:
         return prior_belief(self.workspace.parameters)
 
     def belief(self, artifact: Artifact) -> Belief:
-        return belief_from_dict(json.loads(artifact.file(BELIEF).read_text()))
+        return read_belief(artifact.file(BELIEF))
 
     def policy(self, artifact: Artifact) -> NetworkPolicy:
         return load_policy(artifact.folder)
 
     def _fitted(self, artifact: Artifact) -> Gaussian:
         belief = self.belief(artifact)
-        assert isinstance(belief, Gaussian)
+        if not isinstance(belief, Gaussian):
+            raise GaplessError(
+                f"the belief {artifact.id} is no Gaussian, so that nothing can be excited by it. Learn it again."
+            )
         return belief
 
     def is_wide(self, belief: Artifact) -> bool:
@@ -338,11 +358,21 @@ class Stages:
 
 
 def usable(logs: list[Artifact]) -> list[Log]:
-    """The logs of several artifacts that have something to say."""
-    found = [log for a in logs for log in read_logs(a.folder / LOGS) if len(log) > 20]
+    """The logs of several artifacts that have something to say, each as far as its robot could be trusted."""
+    every = [log for a in logs for log in read_logs(a.folder / LOGS)]
+    found = [good_part(log) for log in every if teaches(log)]
+    if every and not found:
+        raise GaplessError(f"{_too_short(every)}. Collect or import longer ones.")
     if not found:
         raise GaplessError("there are no logs to learn from. Collect or import some first.")
     return found
+
+
+def _too_short(logs: list[Log]) -> str:
+    return (
+        f"all {len(logs)} episodes are too short to learn from, which takes more than {SHORTEST} samples "
+        f"(the last has {len(good_part(logs[-1]))}{_why(logs[-1])})"
+    )
 
 
 def _why(log: Log) -> str:

@@ -4,7 +4,7 @@ import fcntl
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -13,18 +13,28 @@ import mujoco
 
 from gapless.core import GaplessError, Interface, Parameter, Store, Task
 from gapless.core.artifact import write_text
+from gapless.core.inside import require_inside
 from gapless.core.loading import load_class
+from gapless.core.reading import LARGEST_JSON, plain_object, read_limited
 from gapless.simulators import (
+    Completed,
     MujocoSimulator,
+    complete_model,
     load_model,
     propose_interface,
     propose_parameters,
     read_parameters,
     write_parameters,
 )
+from gapless.simulators.model_text import files_outside
 from gapless.tasks import TASKS
 
+from .trust import require_trusted, task_claim, task_file, trust
+
 SETTINGS, MODEL, PARAMS, INTERFACE = "workspace.json", "model.xml", "params.toml", "interface.json"
+ARTIFACTS, LOCK = "artifacts", ".lock"
+WRITTEN = (SETTINGS, MODEL, PARAMS, INTERFACE, ARTIFACTS, LOCK, "progress", "mapping.toml")
+"""What commands write in a workspace, with everything whose name begins like the report's."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,8 @@ class Settings:
     task: str
     model: str
     seed: int = 0
+    added: str = ""
+    """What the model file left out and was added to it, in one sentence."""
 
 
 class Workspace:
@@ -42,24 +54,29 @@ class Workspace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            self.settings = Settings(**json.loads((folder / SETTINGS).read_text()))
-        except FileNotFoundError:
-            raise GaplessError(f"{folder} is not a workspace. Make one with `gapless new`.") from None
-        except (ValueError, TypeError) as error:
-            raise GaplessError(f"{folder / SETTINGS} is damaged: {error}.") from None
-        self.store = Store(folder / "artifacts")
+        if not (folder / SETTINGS).is_file():
+            raise GaplessError(f"{folder} is not a workspace. Make one with `gapless new`.")
+        require_inside(folder, (*WRITTEN, *(p.name for p in folder.glob("report*"))))
+        self.settings = _settings(folder / SETTINGS)
+        self.store = Store(folder / ARTIFACTS)
+
+    @property
+    def claims(self) -> dict[str, list[str]]:
+        """What the workspace names beyond itself and Gapless: the code of its task, and its model's files elsewhere."""
+        return {"task": self._task_claim, "model": self._model_claim}
 
     @cached_property
     def task(self) -> Task:
-        return find_task(self.settings.task)
+        require_trusted(self.folder, "task", self._task_claim)
+        return find_task(self.settings.task, self.folder)
 
     @cached_property
     def interface(self) -> Interface:
+        path = self.folder / INTERFACE
         try:
-            return Interface.from_dict(json.loads((self.folder / INTERFACE).read_text()))
-        except (OSError, ValueError) as error:
-            raise GaplessError(f"cannot read {self.folder / INTERFACE}: {error}.") from None
+            return Interface.from_dict(plain_object(read_limited(path, LARGEST_JSON)))
+        except (GaplessError, ValueError) as error:
+            raise GaplessError(f"cannot read the interface in {path}: {error}") from None
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -67,7 +84,28 @@ class Workspace:
 
     @cached_property
     def model(self) -> mujoco.MjModel:
-        return load_model((self.folder / self.settings.model).resolve())
+        claim, path = self._model_claim, self._model_path
+        require_trusted(self.folder, "model", claim)
+        if path.is_relative_to(self.folder.resolve()):
+            return load_model(path, Path(path.anchor) if claim else self.folder)
+        return load_model(path)
+
+    @property
+    def _model_path(self) -> Path:
+        return (self.folder / self.settings.model).resolve()
+
+    @property
+    def _task_claim(self) -> list[str]:
+        spec = self.settings.task
+        return [] if spec in TASKS or ":" not in spec else task_claim(self.folder, spec)
+
+    @property
+    def _model_claim(self) -> list[str]:
+        path = self._model_path
+        if path in built_in_models().values():
+            return []
+        inside = path.is_relative_to(self.folder.resolve())
+        return [str(file) for file in files_outside(path, self.folder)] if inside else [str(path)]
 
     @cached_property
     def simulator(self) -> MujocoSimulator:
@@ -76,7 +114,7 @@ class Workspace:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Only one command at a time changes a workspace; what an interrupted one left behind is removed."""
-        with (self.folder / ".lock").open("w") as handle:
+        with (self.folder / LOCK).open("w") as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -90,18 +128,25 @@ def new_workspace(folder: Path, model: str, task: str, seed: int = 0, period_s: 
     if folder.exists() and any(folder.iterdir() if folder.is_dir() else [folder]):
         raise GaplessError(f"{folder} exists and is not empty. Choose another name, or remove it.")
     source = _model_path(model)
-    compiled, wanted = load_model(source), find_task(task)
+    completed, task = complete_model(source), _absolute(task)
+    wanted = find_task(task)
+    compiled = completed.model
     interface = _with_units(propose_interface(compiled, source.stem, period_s), wanted)
     _require_channels(interface, wanted)
     beside = source.with_suffix(".toml")
     parameters = read_parameters(beside) if beside.is_file() else propose_parameters(compiled, interface)
     MujocoSimulator(compiled, interface, parameters)  # so that what does not fit is said now
     folder.mkdir(parents=True, exist_ok=True)
-    kept = _keep_model(source, compiled, folder)
+    kept = _keep_model(source, completed, folder)
     write_text(folder / PARAMS, beside.read_text() if beside.is_file() else write_parameters(parameters))
     write_text(folder / INTERFACE, json.dumps(interface.to_dict(), indent=1))
-    write_text(folder / SETTINGS, json.dumps(asdict(Settings(folder.name, task, kept, seed)), indent=1))
-    return Workspace(folder)
+    write_text(
+        folder / SETTINGS, json.dumps(asdict(Settings(folder.name, task, kept, seed, completed.added)), indent=1)
+    )
+    made = Workspace(folder)
+    if any(made.claims.values()):
+        trust(folder, made.claims)  # the user has just typed what it names
+    return made
 
 
 def open_workspace(folder: Path) -> Workspace:
@@ -119,13 +164,13 @@ def open_workspace(folder: Path) -> Workspace:
     )
 
 
-def find_task(spec: str) -> Task:
-    """A built-in task by name, or a user's by file.py:Class."""
+def find_task(spec: str, folder: Path = Path()) -> Task:
+    """A built-in task by name, or a user's by file.py:Class, relative to a folder."""
     if spec in TASKS:
         return TASKS[spec]()
     if ":" not in spec:
         raise GaplessError(f"there is no task {spec!r}; built in are {', '.join(TASKS)}, others are file.py:Class.")
-    made = load_class(spec, "task")()
+    made = load_class(_absolute(spec, folder), "task")()
     if not isinstance(made, Task):
         raise GaplessError(f"{spec} is not a task: its class must derive from gapless.core.Task.")
     return made
@@ -133,7 +178,26 @@ def find_task(spec: str) -> Task:
 
 def built_in_models() -> dict[str, Path]:
     """Models that come along, by name."""
-    return {p.stem: p for p in Path(str(files("gapless.robots"))).glob("models/*.xml")}
+    return {p.stem: p.resolve() for p in Path(str(files("gapless.robots"))).glob("models/*.xml")}
+
+
+def _settings(path: Path) -> Settings:
+    """What workspace.json says, each value of the kind that `new_workspace` writes."""
+    try:
+        found = Settings(**plain_object(read_limited(path, LARGEST_JSON)))
+        for field in fields(Settings):
+            value = getattr(found, field.name)
+            if type(value) is not field.type:
+                raise ValueError(f"{field.name} is {value!r:.60}")
+        return found
+    except (ValueError, TypeError) as error:
+        raise GaplessError(f"{path} is damaged: {error}. Restore it, or make a new workspace.") from None
+
+
+def _absolute(spec: str, folder: Path = Path()) -> str:
+    """A task's spec that means the same wherever commands run."""
+    place, _, name = spec.rpartition(":")
+    return f"{task_file(folder, spec)}:{name}" if place.endswith(".py") else spec
 
 
 def _model_path(model: str) -> Path:
@@ -160,8 +224,12 @@ def _require_channels(interface: Interface, task: Task) -> None:
             )
 
 
-def _keep_model(source: Path, compiled: mujoco.MjModel, folder: Path) -> str:
+def _keep_model(source: Path, completed: Completed, folder: Path) -> str:
     """A copy in the workspace; a model with meshes or textures stays where its files are."""
+    compiled = completed.model
+    if completed.xml:
+        write_text(folder / MODEL, completed.xml)
+        return MODEL
     if compiled.nmesh or compiled.nhfield or compiled.ntex or "<include" in source.read_text():
         return str(source.resolve())
     write_text(folder / MODEL, source.read_text())

@@ -16,6 +16,43 @@ MEMORY_BYTES = 4 * 2**30
 SECONDS = 10
 STANDARD = ("", "ai.onnx", "ai.onnx.ml")
 UNBOUNDED = ("Loop", "Scan")
+SIZED_BY_ANY = (
+    *("BlackmanWindow", "Compress", "ConstantOfShape", "HammingWindow", "HannWindow", "If", "ImageDecoder"),
+    *("MelWeightMatrix", "NonMaxSuppression", "NonZero", "Range", "Unique"),
+)
+"""Operators whose work or whose result's shape follows from the values of any of their inputs."""
+SIZED_BY_REST = (
+    *(
+        "AffineGrid",
+        "CenterCropPad",
+        "Col2Im",
+        "DFT",
+        "Expand",
+        "MaxUnpool",
+        "OneHot",
+        "Pad",
+        "Reshape",
+        "Resize",
+        "STFT",
+    ),
+    *(
+        "SequenceAt",
+        "SequenceErase",
+        "Slice",
+        "Split",
+        "SplitToSequence",
+        "Squeeze",
+        "Tile",
+        "TopK",
+        "Unsqueeze",
+        "Upsample",
+    ),
+)
+"""The same, from the values of any input but the first; so do all whose name begins with Reduce."""
+SHAPES = ("Shape", "Size")
+"""Operators whose result follows from shapes alone."""
+LARGEST_METADATA = 2**20
+"""Letters of metadata at most."""
 DTYPES = {
     "tensor(float16)": "float16",
     "tensor(float)": "float32",
@@ -65,6 +102,29 @@ def faults(message: Any) -> set[str]:
     return found
 
 
+def surprises(graph: Any, measured: set[str]) -> set[str]:
+    """Operators whose work follows from what is measured, so that a first step on zeros would say nothing about it."""
+    measured = measured | ({i.name for i in graph.input} - {t.name for t in graph.initializer})
+    found = set()
+    for node in graph.node:
+        inner = [a.g for a in node.attribute if a.g.node]
+        found |= set().union(*(surprises(g, measured) for g in inner))
+        if not measured.isdisjoint(_sizing(node)):
+            found.add(f"the operator {node.op_type}, whose work depends on what is measured")
+        reads = {*node.input, *(name for g in inner for n in g.node for name in n.input)}
+        if node.op_type not in SHAPES and not reads.isdisjoint(measured):
+            measured |= set(node.output)
+    return found
+
+
+def _sizing(node: Any) -> list[str]:
+    """The inputs of an operator from whose values its work follows."""
+    if node.op_type in SIZED_BY_ANY:
+        return list(node.input)
+    sized = node.op_type in SIZED_BY_REST or node.op_type.startswith("Reduce")
+    return list(node.input[1:]) if sized else []
+
+
 def _dtype(port: Any) -> str:
     if port.type not in DTYPES:
         raise ValueError(f"{port.name!r} is a {port.type}; only plain tensors of numbers are passed")
@@ -90,7 +150,10 @@ def _look(content: bytes) -> dict[str, Any]:
 
     try:
         model = onnx.ModelProto.FromString(content)
-        found = sorted(faults(model))
+        found = sorted(faults(model) | surprises(model.graph, set()))
+        letters = sum(len(p.key) + len(p.value) for p in model.metadata_props)
+        if letters > LARGEST_METADATA:
+            found.append(f"{letters} letters of metadata; {LARGEST_METADATA} are possible")
         if found:
             return {"fault": f"contains {'; '.join(found[:3])}"}
         return first_step(open_session(content))

@@ -23,6 +23,11 @@ from gapless.core import (
 from gapless.nets.policy import command_scale
 
 SINES = 5
+AHEAD_S = 0.15
+"""How far ahead of the measured motion the pull looks: a spring alone would swing."""
+QUIETER = 0.6
+ROUNDS = 5
+"""A motion that leaves the limits is tried again, each time quieter."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +51,29 @@ class Excite:
 
 
 class Excitation(Block):
-    """Commands written beforehand, one row per period, and a weak pull that keeps limited channels off their limits."""
+    """Commands written beforehand, one row per period, and a weak pull that keeps limited channels off their limits.
+
+    Its memory is the number of the row and the last measurement.
+    """
 
     interface: Interface = eqx.field(static=True)
     rows: Float[Array, "period command"]
     pull: Float[Array, "command measurement"]
     middle: Float[Array, " measurement"]
 
-    def init(self, key: PRNGKeyArray) -> Array:
-        return jnp.zeros((), jnp.int32)
+    def init(self, key: PRNGKeyArray) -> tuple[Array, Array]:
+        return jnp.zeros((), jnp.int32), jnp.zeros(self.middle.shape)
 
     def step(
-        self, params: Params, memory: Array, inputs: Signals, dt_s: float, key: PRNGKeyArray
-    ) -> tuple[Array, Signals]:
+        self, params: Params, memory: tuple[Array, Array], inputs: Signals, dt_s: float, key: PRNGKeyArray
+    ) -> tuple[tuple[Array, Array], Signals]:
+        row, last = memory
         seen = jnp.concatenate([inputs[name] for name in self.interface.measurement_names])
+        ahead = seen + jnp.where(row > 0, AHEAD_S / self.interface.period_s, 0.0) * (seen - last)
         centre, half = command_scale(self.interface)
-        wanted = self.rows[jnp.minimum(memory, len(self.rows) - 1)] - self.pull @ (seen - self.middle)
+        wanted = self.rows[jnp.minimum(row, len(self.rows) - 1)] - self.pull @ (ahead - self.middle)
         values = jnp.clip(wanted, centre - half, centre + half)
-        return memory + 1, unstack(values, self.interface.command_widths)
+        return (row + 1, seen), unstack(values, self.interface.command_widths)
 
 
 def excite(
@@ -76,15 +86,29 @@ def excite(
     draws = belief.sample(jax.random.key(int(rng.integers(2**31))), recipe.doubts)
     draws = {k: np.asarray(v, np.float64) for k, v in draws.items()}
     draws = {k: np.concatenate([[float(np.asarray(belief.mean()[k]))], v]) for k, v in draws.items()}
-    rest = command_scale(simulator.interface)[0]
-    for quieter in (1.0, 0.5, 0.25):
-        rows = rest + quieter * (motions - rest)
-        commands, seen = _simulate(simulator, draws, rows, pull, middle)
-        safe = np.flatnonzero(_inside(limits, simulator.interface.period_s, seen, recipe))
-        if safe.size:
-            best = safe[np.argmax(_teaching(simulator, belief, commands[safe, 0]))]
-            return Excitation(simulator.interface, *(jnp.asarray(v, jnp.float32) for v in (rows[best], pull, middle)))
-    raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
+    rows, commands = _as_loud_as_safe(simulator, draws, motions, (pull, middle), limits, recipe)
+    if not len(rows):
+        raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
+    best = np.argmax(_teaching(simulator, belief, commands))
+    return Excitation(simulator.interface, *(jnp.asarray(v, jnp.float32) for v in (rows[best], pull, middle)))
+
+
+def _as_loud_as_safe(
+    simulator: Simulator, draws: Params, motions: np.ndarray, back: tuple[np.ndarray, np.ndarray],
+    limits: Interface, recipe: Excite,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Each motion that can be made safe, as loud as it may be, and the commands it comes to at the belief's centre."""
+    rest, period_s = command_scale(simulator.interface)[0], simulator.interface.period_s
+    kept, sent, rows = [], [], motions
+    for _ in range(ROUNDS):
+        commands, seen = _simulate(simulator, draws, rows, *back)
+        safe = _inside(limits, period_s, seen, recipe)
+        kept.append(rows[safe])
+        sent.append(commands[safe, 0])
+        rows = rest + QUIETER * (rows[~safe] - rest)
+        if not len(rows):
+            break
+    return np.concatenate(kept), np.concatenate(sent)
 
 
 def _pull(simulator: Simulator, limits: Interface, recipe: Excite) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +142,8 @@ def _simulate(
     rows, sent, read = np.repeat(motions, copies, axis=0), [], []
     for k in range(motions.shape[1]):
         read.append(np.concatenate([np.asarray(seen[n]) for n in interface.measurement_names], axis=1))
-        wanted = rows[:, k] - (read[-1] - middle) @ pull.T
+        ahead = read[-1] + AHEAD_S / interface.period_s * (read[-1] - read[max(k - 1, 0)])
+        wanted = rows[:, k] - (ahead - middle) @ pull.T
         sent.append(np.clip(wanted, centre - half, centre + half))
         command = unstack(sent[-1], interface.command_widths)
         state, seen, _ = wide.step(state, command, key)
@@ -136,7 +161,7 @@ def _candidates(interface: Interface, seconds: float, recipe: Excite, rng: np.ra
     pitch = np.exp(rng.uniform(np.log(recipe.slowest_hz), np.log(recipe.fastest_hz), shape))
     weight, phase = rng.uniform(0.2, 1.0, shape), rng.uniform(0, 2 * np.pi, shape)
     waves = (weight[:, None] * np.sin(2 * np.pi * pitch[:, None] * times[None, :, None, None] + phase[:, None])).sum(2)
-    loudness = np.linspace(0.15, recipe.share, recipe.candidates)[:, None, None]
+    loudness = np.linspace(0.3, recipe.share, recipe.candidates)[:, None, None]
     gentle = np.minimum(times / 0.2, 1.0)[None, :, None]
     return middle + half * loudness * gentle * waves / np.abs(waves).max(axis=1, keepdims=True)
 

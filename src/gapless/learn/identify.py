@@ -74,6 +74,7 @@ def identify(
     noise, found = _sharpened(shooting, bounds, found, noise)
     chi_square = _chi_square(shooting, found, held_out, noise, recipe)
     covariance = np.linalg.inv(found.information) * max(1.0, chi_square)
+    covariance = (covariance + covariance.T) / 2
     belief = _with_noise(prior, found.params, covariance, noise, simulator)
     return Identified(belief, chi_square, found.cost, noise, len(windows), found.iterations, method)
 

@@ -115,7 +115,10 @@ def information_at(
 
 
 def _information(slopes: Slopes, noise: np.ndarray, params: np.ndarray, bounds: Bounds) -> np.ndarray:
-    return _reduced(slopes, noise, 0.0, params, bounds)[0] / np.outer(bounds.deviation, bounds.deviation)
+    found = _reduced(slopes, noise, 0.0, params, bounds)[0]
+    # In deviations of the prior, which counts for one: rounding must not leave less than it alone would say.
+    values, axes = np.linalg.eigh((found + found.T) / 2)
+    return axes @ np.diag(np.maximum(values, 1.0)) @ axes.T / np.outer(bounds.deviation, bounds.deviation)
 
 
 def leftover(residual: Float[np.ndarray, "window query"], channel: np.ndarray) -> Float[np.ndarray, " column"]:

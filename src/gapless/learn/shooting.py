@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from gapless.core import Belief, Params, Signals, Simulator
 
-from .windows import Windows
+from .windows import Windows, read_joints
 
 START_STEP = 1e-4
 PARAM_STEP = 1e-3
@@ -65,7 +65,7 @@ class Shooting:
         return Slopes(found[0], change[..., :p] / (PARAM_STEP * scale), change[..., p:] / START_STEP)
 
     def _start(self, states: Float[np.ndarray, "world state"]) -> Signals:
-        joints = self.simulator.joints
+        joints = read_joints(self.simulator)
         sides = [f"{j}.{side}" for side in ("position", "velocity") for j in joints]
         return {name: states[:, i : i + 1] for i, name in enumerate(sides)}
 

@@ -76,6 +76,12 @@ def cut(simulator: Simulator, logs: list[Log], seconds: float, every_s: float | 
     )
 
 
+def read_joints(simulator: Simulator) -> tuple[str, ...]:
+    """Joints that some sensor reads: their starts are fitted, the others begin where the model has them."""
+    read = {joint for joint, _ in simulator.sensed.values()}
+    return tuple(j for j in simulator.joints if j in read) or simulator.joints
+
+
 def _begins(log: Log, seconds: float, every_s: float) -> Float[np.ndarray, " window"]:
     # The first commands still carry what was sent before the log began, so windows wait for a tenth of a second.
     clock = next(iter(log.measurement_time.values()))
@@ -91,8 +97,8 @@ def _samples(log: Log, name: str, begin: float, seconds: float) -> Int[np.ndarra
 
 
 def _guess(simulator: Simulator, log: Log, begin: float) -> Float[np.ndarray, " state"]:
-    """Joint positions and velocities by a parabola through the samples around the begin; zero where nothing reads them."""
-    found = {(joint, side): 0.0 for side in ("position", "velocity") for joint in simulator.joints}
+    """Joint positions and velocities by a parabola through the samples around the begin."""
+    found = {(joint, side): 0.0 for side in ("position", "velocity") for joint in read_joints(simulator)}
     for name, (joint, side) in simulator.sensed.items():
         clock, values = log.measurement_time[name], log.measurements[name][:, 0]
         at = int(np.searchsorted(clock, begin - 1e-9))

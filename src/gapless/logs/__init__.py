@@ -2,6 +2,7 @@
 
 from .align import on_grid
 from .checks import check_log, faults, require_sound
+from .files import content_digest
 from .importing import import_logs
 from .mapping import Mapping, Reading, mapping_from_dict, mapping_to_toml, read_mapping
 from .proposal import propose_mapping
@@ -12,6 +13,7 @@ __all__ = [
     "Mapping",
     "Reading",
     "check_log",
+    "content_digest",
     "faults",
     "import_logs",
     "mapping_from_dict",

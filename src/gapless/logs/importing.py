@@ -11,7 +11,8 @@ from jaxtyping import Float
 from gapless.core import Channel, GaplessError, Interface, Log
 
 from .checks import require_sound
-from .files import Column, read_episodes
+from .columns import Column
+from .files import read_episodes
 from .mapping import TIME_UNITS, Mapping, Reading, conversion, require_fits
 
 PLACE = re.compile(r"(.+)\[(\d{1,6})\]")

@@ -1,6 +1,7 @@
 """LeRobot's dataset layout, version 3: which file holds what, and how an interface's channels become features."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,14 +38,14 @@ def raw_path(channel: str) -> str:
 
 def require_storable(interface: Interface) -> None:
     """Raise when a channel's name or width has no place in the layout."""
-    names = [c.name for c in interface.commands + interface.measurements]
+    names = Counter(str(c.name).casefold() for c in interface.commands + interface.measurements)
     for channel in interface.commands + interface.measurements:
         found = _objection(channel, channel in interface.measurements, names)
         if found:
             raise GaplessError(f"channel {channel.name!r} of {interface.robot!r} cannot be stored: {found}. Rename it.")
 
 
-def _objection(channel: Channel, measured: bool, names: Sequence[Any]) -> str:
+def _objection(channel: Channel, measured: bool, names: Mapping[str, int]) -> str:
     name = channel.name
     if not isinstance(name, str) or not NAME.fullmatch(name):
         return "a name is made of at most 100 letters, digits, spaces and . _ - + and begins with a letter or digit"
@@ -58,7 +59,7 @@ def _objection(channel: Channel, measured: bool, names: Sequence[Any]) -> str:
         return "LeRobot uses that name itself"
     if name.endswith(".time") or (measured and name == "command"):
         return "its column would be taken for a clock"
-    if [n.casefold() for n in names if isinstance(n, str)].count(name.casefold()) > 1:
+    if names[name.casefold()] > 1:
         return "another channel has the same name but for capitals, which some file systems cannot tell apart"
     return ""
 

@@ -2,13 +2,13 @@
 
 import json
 import math
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from gapless.core import Channel, GaplessError, Interface
+from gapless.core.reading import plain_table
 
 from .guard import one_sentence, read_text
 
@@ -117,7 +117,7 @@ def read_mapping(path: Path) -> Mapping:
     """The mapping in a TOML file."""
     text = read_text(Path(path), "TOML")
     with one_sentence(Path(path), "TOML"):
-        plain = tomllib.loads(text)
+        plain = plain_table(text)
     return mapping_from_dict(plain, str(path))
 
 

@@ -17,8 +17,11 @@ from gapless.core import GaplessError, Interface, Log
 from gapless.core.artifact import plain
 
 from . import layout, tables
-from .guard import from_arrow, open_parquet, read_json_object, read_parquet
+from .guard import from_arrow, open_parquet, read_json_object, read_parquet, require_size
 from .statistics import statistics
+
+MOST_PIECES = 2**22
+"""Channels, log by log, that a folder holds at most."""
 
 
 def write_logs(folder: Path, logs: Sequence[Log], task: str) -> None:
@@ -147,8 +150,13 @@ def _checked(path: Path, described: Mapping[str, Any]) -> _Contents:
     )
     if not sound or not isinstance(plain_interface, dict) or not isinstance(entries, list):
         raise GaplessError(f"the key 'gapless' of {path} is damaged. Restore the file from a copy.")
-    interface = Interface.from_dict(plain_interface)
+    try:
+        interface = Interface.from_dict(plain_interface)
+    except GaplessError as error:
+        raise GaplessError(f"{path} cannot be read: {error}") from None
     layout.require_storable(interface)
+    channels = len(interface.commands + interface.measurements)
+    require_size(path, len(entries) * channels, MOST_PIECES, "channels of logs")
     if not isinstance(raw, list) or any(name not in interface.measurement_names for name in raw):
         raise GaplessError(f"{path} lists raw channels {raw!r}; they must be among the measurements. Restore the file.")
     return _Contents(interface, raw, entries)

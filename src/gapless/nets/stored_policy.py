@@ -9,15 +9,16 @@ import equinox as eqx
 import jax
 
 from gapless.core import GaplessError, Interface, Observation
+from gapless.core.reading import LARGEST_JSON, plain_object, read_limited
 
 from .policy import NetworkPolicy, new_policy
-from .weights import read_limited, weights_bytes, weights_from_bytes, write_whole
+from .weights import most_bytes, weights_bytes, weights_from_bytes, write_whole
 
 WEIGHTS = "policy.safetensors"
 DESCRIPTION = "policy.json"
 FORMAT = 1
-LARGEST_DESCRIPTION = 2**24
 LARGEST_WEIGHTS = 2**30
+"""Bytes of a layer's weights, times the layers, beyond which a description is taken to be damaged."""
 LARGEST_NETWORK = 2**14
 """Width and depth beyond which a description is taken to be damaged."""
 
@@ -42,16 +43,16 @@ def save_policy(folder: Path, policy: NetworkPolicy) -> None:
 def load_policy(folder: Path) -> NetworkPolicy:
     """The policy that `save_policy` wrote, exact to the last bit."""
     path = folder / DESCRIPTION
-    text = read_limited(path, LARGEST_DESCRIPTION)
+    text = read_limited(path, LARGEST_JSON)
     try:
-        description = json.loads(text)
+        description = plain_object(text)
         like = _untrained(description)
         expected = str(description["weights_sha256"])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (GaplessError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
         raise GaplessError(
             f"{path} is not the description of a policy ({type(error).__name__}: {str(error)[:200]}). Save it again."
         ) from None
-    weights = read_limited(folder / WEIGHTS, LARGEST_WEIGHTS)
+    weights = read_limited(folder / WEIGHTS, most_bytes(like))
     if hashlib.sha256(weights).hexdigest() != expected:
         raise GaplessError(
             f"{folder / WEIGHTS} is damaged or belongs to another {DESCRIPTION}: its hash is not the one written "

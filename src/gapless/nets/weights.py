@@ -12,6 +12,7 @@ import numpy as np
 import safetensors.numpy
 
 from gapless.core import GaplessError
+from gapless.core.reading import read_limited
 
 Module = TypeVar("Module")
 STORABLE = frozenset(f"{kind}{bits}" for kind, bits in itertools.product(("int", "uint"), (8, 16, 32, 64))) | {
@@ -32,7 +33,12 @@ def save_weights(path: Path, module: Any) -> None:
 
 def load_weights(path: Path, like: Module) -> Module:
     """`like`, whose arrays may be mere shapes, with those that `save_weights` wrote; exact to the last bit."""
-    return weights_from_bytes(read_limited(path, _size(like) + LARGEST_HEADER), like, str(path))
+    return weights_from_bytes(read_limited(path, most_bytes(like)), like, str(path))
+
+
+def most_bytes(like: Any) -> int:
+    """Bytes that a file with the arrays of a pytree can have."""
+    return LARGEST_HEADER + sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in _arrays(like).values())
 
 
 def weights_bytes(module: Any) -> bytes:
@@ -64,10 +70,11 @@ def weights_from_bytes(content: bytes, like: Module, source: str) -> Module:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; a link in its place is replaced and not followed."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with draft.open("wb") as file:
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -76,20 +83,6 @@ def write_whole(path: Path, content: bytes) -> None:
         raise GaplessError(f"{path} cannot be written ({error.strerror}). Choose another place.") from None
     finally:
         draft.unlink(missing_ok=True)
-
-
-def read_limited(path: Path, largest: int) -> bytes:
-    """The bytes of a regular file of at most `largest` bytes."""
-    if not path.is_file():
-        raise GaplessError(f"there is no file {path}. Check the path.")
-    try:
-        with path.open("rb") as file:
-            content = file.read(largest + 1)
-    except OSError as error:
-        raise GaplessError(f"{path} cannot be read ({error.strerror}). Check its permissions.") from None
-    if len(content) > largest:
-        raise GaplessError(f"{path} has more than {largest} bytes, the most that is read here. Check what it is.")
-    return content
 
 
 def _differences(found: dict[str, np.ndarray], expected: dict[str, Any]) -> list[str]:
@@ -123,7 +116,3 @@ def _plain(name: str, leaf: Any) -> np.ndarray:
 
 def _as(values: np.ndarray, leaf: Any) -> Any:
     return values.copy() if isinstance(leaf, np.ndarray) else jnp.asarray(values)
-
-
-def _size(module: Any) -> int:
-    return sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in _arrays(module).values())

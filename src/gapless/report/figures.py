@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Value = float | None
@@ -22,6 +22,37 @@ class Estimate:
     mean: Value
     low95: Value
     high95: Value
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a belief rests on."""
+
+    chi_square: Value
+    """Of held-out logs, per degree of freedom; 1 where sensor noise explains all that is left."""
+    seconds_of_log: Value
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode on the robot, whole or not."""
+
+    number: int | None
+    seconds: Value
+    passed: bool | None
+    margin: Value
+    """1 where nothing was off, negative where the verdict is a failure."""
+    stopped: str
+    """Why it ended early; empty if it did not."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """How the policy did in simulators that the belief allows."""
+
+    passed: int | None
+    of: int | None
+    margins: Values
 
 
 @dataclass(frozen=True)
@@ -96,6 +127,23 @@ def read_estimates(figures: Mapping[str, Any]) -> tuple[Estimate, ...]:
     return tuple(_estimate(item) for item in records(figures.get("parameters")))
 
 
+def read_fit(figures: Mapping[str, Any]) -> Fit:
+    return Fit(real(figures.get("chi_square")), real(figures.get("seconds_of_log")))
+
+
+def read_episodes(figures: Mapping[str, Any]) -> tuple[Episode, ...]:
+    return tuple(_episode(item) for item in records(figures.get("episodes")))
+
+
+def read_aborted(figures: Mapping[str, Any]) -> tuple[Episode, ...]:
+    """The one episode of an aborted recording; its robot seconds include the reset, so its own are not known."""
+    return (Episode(None, None, None, None, words(figures.get("reason")) or "not said"),)
+
+
+def read_check(figures: Mapping[str, Any]) -> Check:
+    return Check(whole(figures.get("passed")), whole(figures.get("of")), reals(figures.get("margins")))
+
+
 def read_gap(figures: Mapping[str, Any]) -> Gap:
     summary = mapping(figures.get("summary"))
     errors = {when: _by_channel(figures.get(when)) for when in ("before", "after", "floor")}
@@ -104,6 +152,14 @@ def read_gap(figures: Mapping[str, Any]) -> Gap:
     return Gap(
         reals(figures.get("horizons_s")), **errors, total_before=total_before, total_after=total_after, curves=curves
     )
+
+
+def unwound(curve: Curve) -> Curve:
+    """The same curve; where it is an angle, without the jumps of whole turns."""
+    if curve.unit != "rad":
+        return curve
+    series = ("measured", "before", "after")
+    return replace(curve, **{name: _without_turns(getattr(curve, name)) for name in series})
 
 
 def read_attribution(figures: Mapping[str, Any]) -> Attribution:
@@ -176,6 +232,17 @@ def _estimate(item: Mapping[str, Any]) -> Estimate:
     )
 
 
+def _episode(item: Mapping[str, Any]) -> Episode:
+    passed = item.get("passed")
+    return Episode(
+        whole(item.get("episode")),
+        real(item.get("seconds")),
+        passed if isinstance(passed, bool) else None,
+        real(item.get("margin")),
+        words(item.get("stopped")),
+    )
+
+
 def _curve(item: Mapping[str, Any]) -> Curve:
     values = {name: reals(item.get(name)) for name in ("time_s", "measured", "before", "after")}
     return Curve(words(item.get("channel")), words(item.get("unit")), **values)
@@ -183,3 +250,15 @@ def _curve(item: Mapping[str, Any]) -> Curve:
 
 def _by_channel(value: Any) -> dict[str, Values]:
     return {str(channel): reals(errors) for channel, errors in mapping(value).items()}
+
+
+def _without_turns(values: Values) -> Values:
+    """Angles that follow each other by less than half a turn."""
+    found: list[Value] = []
+    before = None
+    for value in values:
+        if value is not None:
+            turns = 0.0 if before is None else round((value - before) / math.tau)
+            before = value - math.tau * turns
+        found.append(None if value is None else before)
+    return tuple(found)

@@ -55,14 +55,15 @@ def _passes(crank: Crank) -> str:
     return f"passes {passed} of {of} episodes" if passed else "fails"
 
 
-def _tile(name: str, value: str, note: str, class_: str = "") -> Markup:
+def tile(name: str, value: str, note: str, class_: str = "") -> Markup:
+    """One figure with its name above and a note below."""
     return tag("div", tag("dt", name), tag("dd", value, class_=f"value {class_}"), tag("dd", note, class_="note"))
 
 
 def _spent(story: Story) -> Markup:
     episodes, aborted = sum(c.episodes for c in story.cranks), sum(c.aborted for c in story.cranks)
     note = count(episodes, "episode") + (f", {aborted} aborted" if aborted else "")
-    return _tile("Robot time", f"{fixed(story.robot_seconds, 0)} s", note)
+    return tile("Robot time", f"{fixed(story.robot_seconds, 0)} s", note)
 
 
 def _gap(story: Story) -> Markup:
@@ -70,13 +71,13 @@ def _gap(story: Story) -> Markup:
     if gap is None:
         return Markup("")
     value = f"{terse(gap.total_before, 2)} → {terse(gap.total_after, 2)}"
-    return _tile("Gap, before → after", value, times(gap.total_before, gap.total_after) or "no ratio yet")
+    return tile("Gap, before → after", value, times(gap.total_before, gap.total_after) or "no ratio yet")
 
 
 def _return(crank: Crank) -> Markup:
     outcome = crank.outcome
     of = outcome.of if outcome else None
-    return _tile(
+    return tile(
         "Return on the robot",
         number(outcome.mean if outcome else None),
         f"mean of {count(of, 'episode')}" if of else "",
@@ -89,7 +90,7 @@ def _forecast(crank: Crank) -> Markup:
         return Markup("")
     share = f"{percent(stated.share)}: " if stated.share is not None else ""
     value, class_ = ("✓ hit", "good") if crank.hit else ("✗ miss", "bad")
-    return _tile("Forecast", value, share + interval(stated.low, stated.high), class_)
+    return tile("Forecast", value, share + interval(stated.low, stated.high), class_)
 
 
 def _verdict(crank: Crank) -> Markup:
@@ -97,7 +98,7 @@ def _verdict(crank: Crank) -> Markup:
     if outcome is None or outcome.passed is None or not outcome.of:
         return Markup("")
     value, class_ = ("✓ passes", "good") if outcome.passed == outcome.of else ("✗ fails", "bad")
-    return _tile("Verdict", value, f"{outcome.passed} of {count(outcome.of, 'episode')}", class_)
+    return tile("Verdict", value, f"{outcome.passed} of {count(outcome.of, 'episode')}", class_)
 
 
 def header(story: Story, title: str, subtitle: str) -> Markup:

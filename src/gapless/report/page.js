@@ -19,3 +19,13 @@ document.getElementById("theme").addEventListener("click", () => {
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
 });
+
+const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const watch = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    watch.unobserve(target);
+    target.play().catch(() => {}); // a browser that forbids it still offers the controls
+  }
+}, { threshold: 0.5 });
+if (!still) document.querySelectorAll("video").forEach((film) => watch.observe(film));

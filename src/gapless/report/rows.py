@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .charts import crank_tip
 from .figures import Attribution, Estimate, Value
 from .markup import Markup, join, tag
 from .scale import Scale, span, thin
+from .spoken import beliefs, crank_tip, estimate_text, promises, shares
 from .story import Crank
-from .svg import block, dot, picture, segment, text
-from .wording import decimals_for, fixed, interval, number, percent, with_unit
-
-CHARACTER = 7.2
-"""Pixels that a letter of the charts' text takes at most, on average."""
+from .svg import LETTER, block, dot, picture, segment, text
+from .wording import interval, number, percent, with_unit
 
 
 @dataclass(frozen=True)
@@ -31,11 +28,11 @@ class Rows:
 
     @property
     def left(self) -> float:
-        return 0 if self.stacked else min(18 + CHARACTER * max(map(len, self.names)), 0.3 * self.width)
+        return 0 if self.stacked else min(18 + LETTER * max(map(len, self.names)), 0.3 * self.width)
 
     @property
     def right(self) -> float:
-        return 0 if self.stacked else min(18 + CHARACTER * max(map(len, self.notes)), 0.3 * self.width)
+        return 0 if self.stacked else min(18 + LETTER * max(map(len, self.notes)), 0.3 * self.width)
 
     @property
     def pitch(self) -> float:
@@ -65,7 +62,7 @@ class Rows:
         for mark, words in entries:
             parts.append(tag("g", mark, transform=f"translate({x + 10:.1f} 10)"))
             parts.append(text(x + 24, 14, words, "tick"))
-            x += 38 + CHARACTER * len(words)
+            x += 38 + LETTER * len(words)
         return join(*parts)
 
     def captions(self) -> Markup:
@@ -82,11 +79,11 @@ class Rows:
     def noted(self) -> bool:
         """Whether notes fit beside the names; on a phone a long name comes first, and the table has the note."""
         longest = max(len(name) + len(note) for name, note in zip(self.names, self.notes, strict=True))
-        return not self.stacked or CHARACTER * longest <= self.width
+        return not self.stacked or LETTER * longest <= self.width
 
     def _cut(self, name: str) -> str:
         """The name, without its middle where there is no room for it."""
-        room = int((self.width if self.stacked else self.left - 12) / CHARACTER)
+        room = int((self.width if self.stacked else self.left - 12) / LETTER)
         half = max(room - 1, 8) // 2
         return name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
 
@@ -100,17 +97,17 @@ class Rows:
 
 
 def parameters_chart(estimates: Sequence[Estimate], width: float) -> Markup:
-    """Every parameter on its own prior range: nominal as a diamond, belief as a dot with its 95 % interval."""
+    """Every parameter on its own prior range: data sheet as a diamond, belief as a dot with its 95 % interval."""
     rows = Rows(width, tuple(e.name for e in estimates), tuple(estimate_text(e) for e in estimates))
     across = rows.scale(0.0, 1.0)
     grid = rows.axis(across, [(0.0, "lowest"), (0.5, "middle"), (1.0, "highest")], "place in the prior range")
     key = rows.key(
         (segment(-8, 0, 8, 0, "track"), "prior range"),
-        (_diamond(0, 0), "nominal"),
-        (join(_whisker(-8, 8, 0), dot(0, 0, "after", 4)), "belief, 95 %"),
+        (diamond(0, 0), "data sheet"),
+        (join(whisker(-8, 8, 0), dot(0, 0, "after", 4)), "belief, 95 %"),
     )
     marks = [_estimate(across, rows.middle(i), e) for i, e in enumerate(estimates)]
-    return picture(width, rows.height, "Parameters before and after the fit", key, grid, rows.captions(), *marks)
+    return picture(width, rows.height, beliefs(estimates), key, grid, rows.captions(), *marks)
 
 
 def causes_chart(attribution: Attribution, width: float) -> Markup:
@@ -121,9 +118,9 @@ def causes_chart(attribution: Attribution, width: float) -> Markup:
     rows = Rows(width, tuple(name for name, _, _ in bars), tuple(percent(share) for _, share, _ in bars), 6)
     across = rows.scale(0.0, max(1.0, *(share for _, share, _ in bars)), inset=0)
     ticks = [(i / 4, percent(i / 4)) for i in range(5)]
-    grid = rows.axis(across, ticks, "share of the nominal model’s gap")
+    grid = rows.axis(across, ticks, "share of the data sheet’s gap")
     marks = [_bar(across, rows.middle(i), share, class_) for i, (_, share, class_) in enumerate(bars)]
-    return picture(width, rows.height, "Causes of the gap", grid, rows.captions(), *marks)
+    return picture(width, rows.height, shares(attribution), grid, rows.captions(), *marks)
 
 
 def forecasts_chart(cranks: Sequence[Crank], width: float) -> Markup:
@@ -137,16 +134,7 @@ def forecasts_chart(cranks: Sequence[Crank], width: float) -> Markup:
         (dot(0, 0, "before"), "outside"),
     )
     marks = [_forecast(across, rows.middle(i), c) for i, c in enumerate(cranks)]
-    return picture(width, rows.height, "Forecast and outcome by crank", key, grid, rows.captions(), *marks)
-
-
-def estimate_text(e: Estimate) -> str:
-    """Mean and half the interval, e.g. 0.127 ± 0.003 kg."""
-    if e.mean is None or e.low95 is None or e.high95 is None:
-        return with_unit(number(e.mean), e.unit)
-    half = (e.high95 - e.low95) / 2
-    decimals = decimals_for(half)
-    return with_unit(f"{fixed(e.mean, decimals)} ± {fixed(half, decimals)}", e.unit)
+    return picture(width, rows.height, promises(cranks), key, grid, rows.captions(), *marks)
 
 
 def _place(e: Estimate, value: Value) -> float | None:
@@ -158,23 +146,24 @@ def _place(e: Estimate, value: Value) -> float | None:
 
 def _estimate(across: Scale, y: float, e: Estimate) -> Markup:
     low, mean, high, nominal = (_place(e, v) for v in (e.low95, e.mean, e.high95, e.nominal))
-    tip = f"{e.name}\nnominal {with_unit(number(e.nominal), e.unit)}\n95 % {interval(e.low95, e.high95)}"
+    tip = f"{e.name}\ndata sheet {with_unit(number(e.nominal), e.unit)}\n95 % {interval(e.low95, e.high95)}"
     marks = [segment(across.start, y, across.end, y, "track")]
     if nominal is not None:
         x = across(nominal)
-        marks.append(_diamond(x, y, tip))
+        marks.append(diamond(x, y, tip))
     if low is not None and high is not None:
-        marks.append(_whisker(across(low), across(high), y))
+        marks.append(whisker(across(low), across(high), y))
     if mean is not None:
         marks.append(dot(across(mean), y, "after plain", 4, tip))
     return join(*marks)
 
 
-def _diamond(x: float, y: float, tip: str | None = None) -> Markup:
+def diamond(x: float, y: float, tip: str | None = None) -> Markup:
+    """What was said beforehand."""
     return tag("path", d=f"M{x - 6:.1f} {y:.1f}l6 -6 6 6 -6 6z", class_="diamond", data_tip=tip)
 
 
-def _whisker(x1: float, x2: float, y: float) -> Markup:
+def whisker(x1: float, x2: float, y: float) -> Markup:
     """A line with a cap at each end; the caps show beside the dot however short the line is."""
     caps = [segment(x, y - 7, x, y + 7, "whisker") for x in (x1, x2)]
     return join(segment(x1, y, x2, y, "whisker"), *caps)

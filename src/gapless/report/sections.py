@@ -1,58 +1,59 @@
-"""The sections of the page: each tells its part of the story with a heading, a sentence and charts."""
-
-from collections.abc import Callable
-from dataclasses import dataclass
+"""The sections of a workspace's page: each tells its part of the story with a heading, a sentence and charts."""
 
 from .charts import gap_chart, gap_heights, learning_chart, prediction_chart, returns_chart
-from .markup import Markup, join, tag
+from .document import Section
+from .figures import Fit
+from .markup import join, tag
 from .rows import causes_chart, forecasts_chart, parameters_chart
-from .story import Story
+from .screen import about, screen
+from .story import FILM, Story
 from .tables import lineage_table, loop_table, parameters_table
-from .wording import count, number, percent, times
+from .titled import both, panels
+from .verdicts import judged, margins_chart, stops_table
+from .wording import count, fixed, number, percent, times
 
-WIDE, NARROW = 840.0, 350.0
-"""Widths in pixels for which a chart is laid out: beside its heading on a desk, and on a phone."""
-
-
-@dataclass(frozen=True)
-class Section:
-    """One part of the page."""
-
-    anchor: str
-    heading: str
-    says: str
-    """What is seen, in a sentence or two."""
-    body: Markup | None
-    """None while the artifacts it needs do not exist; `says` then names the command that makes them."""
+FOLDED = 40
+"""Artifacts above which the lineage waits to be unfolded."""
 
 
-def sections(story: Story) -> list[Section]:
+def sections(story: Story, without_film: str = "") -> list[Section]:
     """All parts of the page, in order."""
-    told = (loop, prediction, gap, parameters, causes, learning, forecasts, lineage)
-    return [tell(story) for tell in told]
+    told = (prediction, gap, parameters, causes, learning, forecasts, verdicts, lineage)
+    return [loop(story), film(story, without_film), *(tell(story) for tell in told)]
 
 
 def loop(story: Story) -> Section:
     told = ("loop", "The loop, crank by crank")
     if not story.cranks:
         return _missing(*told, "gapless collect", "the first logs")
+    title = "Return on the robot, beside the forecast made before it moved"
     shown = any(c.forecast or c.outcome for c in story.cranks)
-    chart = [_both(lambda width: returns_chart(story.cranks, width))] if shown else []
+    chart = [both(title, lambda width: returns_chart(story.cranks, width))] if shown else []
     says = (
         "Each crank collects, learns the simulator, trains a policy and checks it. The gap is the median error half a "
+        "second ahead, above the noise floor, in units of the signal’s deviation: data sheet → learned."
     )
-    says += "second ahead, above the noise floor, in units of the signal’s deviation: nominal model → identified model."
     return Section(*told, says, join(*chart, loop_table(story.cranks)))
+
+
+def film(story: Story, without_film: str) -> Section:
+    told, found = ("film", "Robot against simulation"), story.film
+    if without_film:
+        return Section(*told, f"No film: {without_film.rstrip('.')}. The curves below show the same.", None)
+    if found is not None and found.file(f"{FILM}.mp4").is_file():
+        return Section(*told, about(found), screen(found))
+    return _missing(*told, "gapless report", "a film once a policy has been on the robot")
 
 
 def prediction(story: Story) -> Section:
     told, found = ("prediction", "Predicted against measured"), story.last("gap")
     curves = [c for c in found.curves if c.time_s] if found else []
     if not curves:
-        return _missing(*told, "gapless learn", "the identified simulator")
-    says = "A window of the logs that no fit has seen. Dots are measured; the dashed line is the nominal model’s "
-    says += "prediction, the full line the identified model’s, both from the same start and the same commands."
-    return Section(*told, says, _grid([prediction_chart(c) for c in curves]))
+        return _missing(*told, "gapless learn", "the learned simulator")
+    says = "A window of the logs that no fit has seen. Dots are measured; the dashed line is the data sheet’s "
+    says += "prediction, the full line the learned model’s, both from the same start and the same commands."
+    charts = ((f"{c.channel}: measured, and predicted from time 0 on", prediction_chart(c)) for c in curves)
+    return Section(*told, says, panels(charts))
 
 
 def gap(story: Story) -> Section:
@@ -64,18 +65,18 @@ def gap(story: Story) -> Section:
     says = f"Half a second ahead, the gap is {compared}. " if compared else ""
     says += "Errors are divided by the signal’s deviation, so that 1 is no better than guessing its mean; "
     says += "nothing can predict below the noise floor."
-    return Section(*told, says, _grid([gap_chart(found, c, gap_heights(found)) for c in channels]))
+    heights = gap_heights(found)
+    charts = ((f"{c}: how far predictions are off", gap_chart(found, c, heights)) for c in channels)
+    return Section(*told, says, panels(charts))
 
 
 def parameters(story: Story) -> Section:
     told, found = ("parameters", "Parameters"), story.last("estimates")
     if not found:
         return _missing(*told, "gapless learn", "a belief over the parameters")
-    says = (
-        "Each row is a parameter’s prior range. The diamond is the nominal value, the dot the belief’s mean, the bar "
-    )
-    says += "its 95 % interval. Training randomizes over exactly this belief."
-    chart = _both(lambda width: parameters_chart(found, width))
+    says = f"{_fitted(story.last('fit'))}Training randomizes over exactly this belief."
+    title = "Each parameter in its prior range: data sheet and belief"
+    chart = both(title, lambda width: parameters_chart(found, width))
     return Section(*told, says, join(chart, parameters_table(found)))
 
 
@@ -83,12 +84,12 @@ def causes(story: Story) -> Section:
     told, found = ("causes", "What causes the gap"), story.last("attribution")
     if not found or not (found.families or found.together is not None):
         return _missing(*told, "gapless learn", "the attribution")
-    says = "How much of the nominal model’s gap goes away when one family of parameters alone is fitted. "
-    says += "Families overlap, so the shares need not add up to what all remove together."
+    says = "Families overlap, so the shares need not add up to what all remove together."
     if found.families:
         name, share = found.families[0]
         says = f"The largest single cause is {name}, which alone explains {percent(share)}. {says}"
-    return Section(*told, says, _both(lambda width: causes_chart(found, width)))
+    title = "Share of the gap that goes away when one family of parameters alone is fitted"
+    return Section(*told, says, both(title, lambda width: causes_chart(found, width)))
 
 
 def learning(story: Story) -> Section:
@@ -97,8 +98,10 @@ def learning(story: Story) -> Section:
     if not runs:
         return _missing(*told, "gapless train", "a policy")
     final = number(story.last("training").final)
-    says = f"Return in the simulator that each crank believed in; the newest policy ends at {final}."
-    return Section(*told, says, _both(lambda width: learning_chart(runs, width)))
+    says = "Return in the simulator that each crank believed in. The best policy of a run is kept, marked by a dot; "
+    says += f"the newest scores {final}."
+    title = "Return in simulation while the policy was trained"
+    return Section(*told, says, both(title, lambda width: learning_chart(runs, width)))
 
 
 def forecasts(story: Story) -> Section:
@@ -106,13 +109,25 @@ def forecasts(story: Story) -> Section:
     shown = story.having("forecast")
     if not shown:
         return _missing(*told, "gapless check", "a forecast")
-    judged = [c.hit for c in shown if c.hit is not None]
-    says = f"{sum(judged)} of {count(len(judged), 'outcome')} fell inside the interval. " if judged else ""
+    hits = story.hits
+    says = f"{sum(hits)} of {count(len(hits), 'outcome')} fell inside the interval. " if hits else ""
     says += (
         f"The bar is the {_share(story)}interval stated before the robot moved, its fine marks the simulated returns "
+        "it rests on; the dot is the mean return on the robot."
     )
-    says += "it rests on; the dot is the mean return on the robot."
-    return Section(*told, says, _both(lambda width: forecasts_chart(shown, width)))
+    title = "Interval forecast for each crank, and the return the robot then got"
+    return Section(*told, says, both(title, lambda width: forecasts_chart(shown, width)))
+
+
+def verdicts(story: Story) -> Section:
+    told, shown, stops = ("verdicts", "Verdicts and stops"), judged(story), stops_table(story)
+    if not shown and stops is None:
+        return _missing(*told, "gapless check", "the first verdicts")
+    title = "How clearly each episode passed: simulated starts, and episodes on the robot"
+    chart = [both(title, lambda width: margins_chart(shown, width))] if shown else []
+    says = "A verdict’s margin is 1 when nothing was off and negative when the episode failed. "
+    says += "Every episode came to its own end." if stops is None else "The table lists episodes that were stopped."
+    return Section(*told, says, join(*chart, *([stops] if stops is not None else [])))
 
 
 def lineage(story: Story) -> Section:
@@ -121,7 +136,18 @@ def lineage(story: Story) -> Section:
         return _missing(*told, "gapless collect", "the first artifact")
     says = f"{count(len(story.artifacts), 'artifact')}, the oldest first. An id follows from kind, parents and recipe; "
     says += "the content hash from files and figures."
-    return Section(*told, says, lineage_table(story))
+    listed = lineage_table(story)
+    folded = tag("details", tag("summary", f"Show all {len(story.artifacts)}"), listed)
+    return Section(*told, says, folded if len(story.artifacts) > FOLDED else listed)
+
+
+def _fitted(fit: Fit | None) -> str:
+    """What the belief rests on and how well it explains logs that it has not seen."""
+    says = f"From {fixed(fit.seconds_of_log, 0)} s of logs. " if fit and fit.seconds_of_log is not None else ""
+    if fit and fit.chi_square is not None:
+        says += f"Chi-square on held-out logs is {number(fit.chi_square, 2)} per degree of freedom; 1 would be sensor "
+        says += "noise alone, and what is above it has widened the belief. "
+    return says
 
 
 def _share(story: Story) -> str:
@@ -131,12 +157,3 @@ def _share(story: Story) -> str:
 
 def _missing(anchor: str, heading: str, command: str, product: str) -> Section:
     return Section(anchor, heading, join("Not there yet: ", tag("code", command), f" makes {product}."), None)
-
-
-def _both(draw: Callable[[float], Markup]) -> Markup:
-    """The chart laid out twice; the style sheet shows the one that fits."""
-    return tag("figure", tag("div", draw(WIDE), class_="wide"), tag("div", draw(NARROW), class_="narrow"))
-
-
-def _grid(charts: list[Markup]) -> Markup:
-    return tag("div", *(tag("figure", c) for c in charts), class_="panels")

@@ -8,23 +8,41 @@ from gapless.core import Artifact, Store
 
 from .figures import (
     Attribution,
+    Check,
+    Episode,
     Estimate,
+    Fit,
     Forecast,
     Gap,
     Outcome,
     Training,
+    read_aborted,
     read_attribution,
+    read_check,
+    read_episodes,
     read_estimates,
+    read_fit,
     read_forecast,
     read_gap,
     read_outcome,
     read_training,
     real,
-    records,
     whole,
+    words,
 )
 
 Read = TypeVar("Read")
+FILM = "film"
+"""The kind of artifact that holds a film, and the stem of its file's name."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """An episode and what it was for."""
+
+    purpose: str
+    aborted: bool
+    episode: Episode
 
 
 @dataclass(frozen=True)
@@ -36,20 +54,28 @@ class Crank:
     """Spent in this crank, aborted episodes included."""
     until_s: float
     """Robot seconds spent up to the end of this crank."""
-    episodes: int
-    aborted: int
+    runs: tuple[Run, ...]
     estimates: tuple[Estimate, ...] | None
+    fit: Fit | None
     gap: Gap | None
     attribution: Attribution | None
     training: Training | None
-    checked: tuple[int | None, int | None] | None
-    """Scenarios passed in simulation, and how many there were."""
+    check: Check | None
     forecast: Forecast | None
     outcome: Outcome | None
 
     @property
     def name(self) -> str:
         return f"crank {self.number}" if self.number else "start"
+
+    @property
+    def episodes(self) -> int:
+        """How many came to their end."""
+        return sum(not r.aborted for r in self.runs)
+
+    @property
+    def aborted(self) -> int:
+        return sum(r.aborted for r in self.runs)
 
     @property
     def hit(self) -> bool | None:
@@ -76,6 +102,16 @@ class Story:
     def having(self, product: str) -> list[Crank]:
         """The cranks that have this product, in order."""
         return [c for c in self.cranks if getattr(c, product) is not None]
+
+    @property
+    def hits(self) -> list[bool]:
+        """Of every outcome that had a forecast, whether it fell inside the interval."""
+        return [c.hit for c in self.cranks if c.hit is not None]
+
+    @property
+    def film(self) -> Artifact | None:
+        """The newest film."""
+        return next((a for a in reversed(self.artifacts) if a.kind == FILM), None)
 
     def last(self, product: str) -> Any:
         """The newest of these products, or None."""
@@ -105,16 +141,22 @@ def _crank(number: int, made: list[Artifact], before_s: float) -> Crank:
         number=number,
         robot_seconds=seconds,
         until_s=before_s + seconds,
-        episodes=sum(len(records(a.figures.get("episodes"))) for a in moved),
-        aborted=sum(a.kind == "aborted" for a in moved),
+        runs=tuple(run for a in moved for run in _runs(a)),
         estimates=_last(made, "belief", read_estimates),
+        fit=_last(made, "belief", read_fit),
         gap=_last(made, "gap", read_gap),
         attribution=_last(made, "attribution", read_attribution),
         training=_last(made, "policy", read_training),
-        checked=_last(made, "check", lambda f: (whole(f.get("passed")), whole(f.get("of")))),
+        check=_last(made, "check", read_check),
         forecast=_last(made, "forecast", read_forecast) or _last(made, "outcome", _stated),
         outcome=_last(made, "outcome", read_outcome),
     )
+
+
+def _runs(artifact: Artifact) -> list[Run]:
+    aborted = artifact.kind == "aborted"
+    episodes = read_aborted(artifact.figures) if aborted else read_episodes(artifact.figures)
+    return [Run(words(artifact.recipe.get("purpose")), aborted, episode) for episode in episodes]
 
 
 def _last(made: list[Artifact], kind: str, read: Callable[[Mapping[str, Any]], Read]) -> Read | None:

@@ -8,6 +8,8 @@ from .markup import Markup, join, tag
 from .scale import Scale, Value, spread
 
 LINE_HEIGHT = 15.0
+LETTER = 7.2
+"""Pixels that a letter of the charts' text takes at most, on average."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,13 @@ def end_labels(plot: Frame, labels: Sequence[Label]) -> Markup:
     heights = spread(wanted, LINE_HEIGHT, top + 2, top + height - 2)
     placed = zip(heights, labels, strict=True)
     return join(*(text(left + width + 8, y + 4, label.text, f"label {label.class_}") for y, label in placed))
+
+
+def legend(plot: Frame, words: str, mark: Markup) -> Markup:
+    """What a mark means, flush right above the plot area; the mark is drawn around (0, 0)."""
+    left, _, width, _ = plot.box
+    shown = tag("g", mark, transform=f"translate({left + width - 6:.1f} 9)")
+    return join(text(left + width - 18, 13, words, "tick", "end"), shown)
 
 
 def strips(plot: Frame, xs: Sequence[float], tips: Sequence[str]) -> Markup:

@@ -24,13 +24,18 @@ def table(headings: Sequence[str], rows: Sequence[Row], numeric: Sequence[int], 
     return tag("div", inner, class_="scroll", tabindex=0)
 
 
+def wrapped(content: str) -> Markup:
+    """What may take several lines in a table."""
+    return tag("span", content, class_="wrap")
+
+
 def loop_table(cranks: Sequence[Crank]) -> Markup:
     headings = ("Crank", "Robot time", "Gap", "Main causes", "Forecast", "On robot", "Verdict")
     return table(headings, [_loop_row(c) for c in cranks], (1, 2, 4, 5), "cards")
 
 
 def parameters_table(estimates: Sequence[Estimate]) -> Markup:
-    headings = ("Parameter", "Unit", "Nominal", "Prior range", "Mean", "95 % interval", "Narrowed")
+    headings = ("Parameter", "Unit", "Data sheet", "Prior range", "Mean", "95 % interval", "Narrowed")
     return table(headings, [_parameter_row(e) for e in estimates], (2, 3, 4, 5, 6))
 
 
@@ -53,8 +58,8 @@ def verdict(crank: Crank) -> Markup:
         whole = outcome.passed == outcome.of
         said = f"{'✓' if whole else '✗'} {outcome.passed} of {outcome.of} pass"
         return tag("span", said, class_="good" if whole else "bad")
-    if crank.checked and crank.checked[1]:
-        return tag("span", f"{crank.checked[0]} of {crank.checked[1]} pass in simulation", class_="quiet")
+    if crank.check and crank.check.of:
+        return tag("span", f"{crank.check.passed} of {crank.check.of} pass in simulation", class_="quiet")
     return tag("span", UNKNOWN, class_="quiet")
 
 
@@ -67,7 +72,7 @@ def _loop_row(crank: Crank) -> Row:
         crank.name,
         tag("div", f"{fixed(crank.robot_seconds, 1)} s", *(tag("small", note) for note in notes)),
         shown_gap,
-        tag("span", main_causes(crank.attribution), class_="wrap"),
+        wrapped(main_causes(crank.attribution)),
         interval(crank.forecast.low, crank.forecast.high) if crank.forecast else UNKNOWN,
         number(crank.outcome.mean) if crank.outcome else UNKNOWN,
         verdict(crank),
@@ -80,7 +85,7 @@ def _parameter_row(e: Estimate) -> Row:
     narrowed = f"{number(prior / width, 2)} ×" if prior and width else UNKNOWN
     mean = fixed(e.mean, decimals_for(width))
     prior_range = f"{terse(e.prior_low)} to {terse(e.prior_high)}"
-    name = join(tag("b", e.name), tag("small", e.family))
+    name = join(wrapped(tag("b", e.name)), tag("small", e.family))
     return (name, e.unit or "1", terse(e.nominal), prior_range, mean, interval(e.low95, e.high95), narrowed)
 
 
@@ -91,7 +96,7 @@ def _lineage_row(artifact: Artifact, known: set[str]) -> Row:
         str(crank_of(artifact)),
         join(artifact.kind, tag("span", f" {purpose}", class_="quiet")) if purpose else artifact.kind,
         tag("code", artifact.id, id=f"artifact-{artifact.id}"),
-        join(*parents) if parents else UNKNOWN,
+        wrapped(join(*parents)) if parents else UNKNOWN,
         tag("code", artifact.content[:10]),
     )
 

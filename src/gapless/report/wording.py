@@ -5,6 +5,7 @@ import math
 UNKNOWN = "–"
 MINUS = "−"
 NARROW_SPACE = "\u202f"
+NO_BREAK_SPACE = "\u00a0"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -53,7 +54,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    return UNKNOWN if share is None else f"{fixed(100 * share, 0)} %"
+    return UNKNOWN if share is None else f"{fixed(100 * share, 0)}{NO_BREAK_SPACE}%"
 
 
 def short(value: float) -> str:

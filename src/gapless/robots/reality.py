@@ -17,6 +17,8 @@ class Reality(ABC):
     """Pure functions of one world in JAX. Only the twin's own process and the judge may hold one."""
 
     interface: ClassVar[Interface]
+    joints: ClassVar[tuple[str, ...]]
+    """Everything that moves, by the names that the nominal model has for it."""
     tick_s: ClassVar[float]
     """Time step of the hidden physics."""
     named: ClassVar[tuple[str, ...]]
@@ -46,6 +48,14 @@ class Reality(ABC):
     @abstractmethod
     def start(self, hidden: Hidden, key: PRNGKeyArray) -> State:
         """Where an episode begins."""
+
+    @abstractmethod
+    def place(self, state: State, start: Signals) -> State:
+        """The state with some joints elsewhere: `<joint>.position` and `<joint>.velocity`, as tasks name starts."""
+
+    @abstractmethod
+    def joint_states(self, state: State) -> Signals:
+        """Where all joints really are and how fast they move."""
 
     @abstractmethod
     def send(self, hidden: Hidden, state: State, command: Signals, key: PRNGKeyArray) -> State:

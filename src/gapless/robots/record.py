@@ -1,6 +1,5 @@
 """Record one episode of a robot under a policy: what was sent and what was measured, each at its own time."""
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +8,10 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, GaplessError, Interface, Log, Robot, Signals
+from gapless.core import Block, Interface, Log, Robot, Signals
 
 from .gate import Gate
+from .readings import stamp_of
 
 Row = dict[str, Any]
 
@@ -27,7 +27,8 @@ def record(
 ) -> Log:
     """The log of one episode through the safety gate; it ends after `seconds`, when finished, or when the gate stops it.
 
-    `note` receives every row as it happens, for those who must not lose it.
+    A robot that fails on the way ends the episode, too: the log holds what there was, and its source says why. `note` receives
+    every row as it happens, for those who must not lose it. A robot with limits of its own comes as Gate(robot, limits).
     """
     gate = robot if isinstance(robot, Gate) else Gate(robot)
     interface, rows = gate.interface, []
@@ -35,35 +36,41 @@ def record(
     memory = policy.init(jax.random.wrap_key_data(keys[0]))
     still = {c.name: np.zeros(c.width, np.float32) for c in interface.measurements}
     act(policy, memory, still, keys[1], 0)  # compiles, so that no period of a real clock is spent on it
+    over = finished or (lambda seen: False)
+    over(still)
     gate.reset(episode)
-    began = gate.now()
+    began, ended = gate.now(), False
     try:
         for k in range(round(seconds / interface.period_s) + 1):
-            gate.wait_until(began + k * interface.period_s)
-            seen, time_s = gate.get_observation(), gate.now()
-            usable = {} if gate.stopped else _only(interface.measurement_names, seen)
-            ended = not gate.stopped and finished is not None and bool(finished(usable))
-            command = gate.rest()
+            seen, time_s = _next(gate, began + k * interface.period_s)
+            ended = not gate.stopped and bool(over(_only(interface.measurement_names, seen)))
+            command: Signals = {}
             if not gate.stopped and not ended:
-                memory, command = act(policy, memory, usable, keys[1], k)
+                memory, command = act(policy, memory, _only(interface.measurement_names, seen), keys[1], k)
             sent_s = gate.now()
-            sent = gate.send_action({name: np.asarray(v) for name, v in command.items()})
+            sent = gate.to_rest() if gate.stopped or ended else gate.send_action(command)
             rows.append(_row(seen, sent, (time_s - began, sent_s - began), began, interface.measurement_names))
             if note is not None:
                 note(rows[-1])
             if gate.stopped or ended:
                 break
-    except BaseException:
-        _leave_at_rest(gate)
+    except BaseException:  # a policy that raises, Ctrl-C
+        gate.stop("the recording was interrupted")
         raise
-    return log_of(rows, gate.interface, {"episode": episode, "stopped": gate.stopped})
+    finally:
+        gate.to_rest()  # however it ends, the robot does not keep the last command
+    return log_of(rows, interface, {"episode": episode, "stopped": gate.stopped, **_marks(gate)})
 
 
-def _leave_at_rest(gate: Gate) -> None:
-    """Whatever went wrong (a policy that raises, Ctrl-C), the robot does not keep the last command."""
-    gate.stop("the recording was interrupted")
-    with contextlib.suppress(GaplessError):  # it may be the robot that is gone
-        gate.send_action(gate.rest())
+def _next(gate: Gate, time_s: float) -> tuple[Signals, float]:
+    """What is measured then, and when that was; a robot that was stopped while it waited is not asked before it rests."""
+    gate.wait_until(time_s)
+    return {} if gate.stopped else gate.get_observation(), gate.now()
+
+
+def _marks(gate: Gate) -> dict[str, Any]:
+    """How much the policy pushed against its limits, and how many of the last rows nobody should learn from."""
+    return {"saturated": round(gate.saturated, 4), "spoiled": gate.spoiled}
 
 
 def log_of(rows: list[Row], interface: Interface, source: dict[str, Any]) -> Log:
@@ -86,15 +93,21 @@ def log_of(rows: list[Row], interface: Interface, source: dict[str, Any]) -> Log
 
 def _row(seen: Signals, sent: Signals, times: tuple[float, float], began: float, names: tuple[str, ...]) -> Row:
     """One period; `times` are when measurements were read and when the command was sent."""
-    stamps = {name: seen.get(f"{name}.time") for name in names}
-    taken = {n: times[0] if t is None else float(np.asarray(t).reshape(-1)[0]) - began for n, t in stamps.items()}
-    plain = {k: np.asarray(v, np.float64).tolist() for k, v in seen.items() if k in names}
+    stamps = {name: stamp_of(seen.get(f"{name}.time")) for name in names}
     return {
-        "seen": plain,
-        "sent": {k: np.asarray(v, np.float64).tolist() for k, v in sent.items()},
+        "seen": {k: _plain(seen[k]) for k in names if k in seen},
+        "sent": {k: _plain(v) for k, v in sent.items()},
         "time": times[1],
-        "times": taken,
+        "times": {name: times[0] if stamp is None else stamp - began for name, stamp in stamps.items()},
     }
+
+
+def _plain(values: Any) -> Any:
+    """Numbers as JSON knows them; not-a-number for what is none."""
+    try:
+        return np.asarray(values, np.float64).tolist()
+    except (ValueError, TypeError, OverflowError):
+        return float("nan")
 
 
 def _only(names: tuple[str, ...], seen: Signals) -> Signals:

@@ -1,6 +1,7 @@
 """What we think happens: MuJoCo on the CPU, traceable physics, and the drivers that run them."""
 
 from .around import Around
+from .completing import Completed, complete_model
 from .drive import Agent, Loop, Restart
 from .jax_cartpole import JaxCartpole
 from .model import load_model, propose_interface
@@ -14,6 +15,7 @@ from .traceable import TraceableSimulator
 __all__ = [
     "Agent",
     "Around",
+    "Completed",
     "Episodes",
     "JaxCartpole",
     "Loop",
@@ -21,6 +23,7 @@ __all__ = [
     "Restart",
     "Rollout",
     "TraceableSimulator",
+    "complete_model",
     "holds_of",
     "load_model",
     "logs_of",

@@ -1,5 +1,9 @@
 """Models as users have them: MJCF or URDF files in, a compiled MuJoCo model and a proposed interface out."""
 
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import mujoco
@@ -7,19 +11,62 @@ from mujoco import mjtObj
 
 from gapless.core import Channel, GaplessError, Interface
 
+from . import model_probe
+from .model_text import files_outside
+
+PACKAGE = Path(__file__).parents[1]
 PERIOD_S = 0.02
 JOINT_UNITS = {mujoco.mjtJoint.mjJNT_HINGE: "rad", mujoco.mjtJoint.mjJNT_SLIDE: "m"}
 JOINT_SENSORS = {mujoco.mjtSensor.mjSENS_JOINTPOS: "", mujoco.mjtSensor.mjSENS_JOINTVEL: "/s"}
 
 
-def load_model(path: Path) -> mujoco.MjModel:
-    """The compiled model of an MJCF or URDF file."""
+def load_model(path: Path, within: Path | None = None) -> mujoco.MjModel:
+    """The compiled model of an MJCF or URDF file, after a trial in a process of its own.
+
+    Files that it names must lie below `within`: if not given, in the model's folder, or below or beside that.
+    """
     if not path.is_file():
         raise GaplessError(f"there is no model file {path}. Give the path of an MJCF or URDF file.")
+    outside = files_outside(path, within or surroundings(path))
+    if outside:
+        raise GaplessError(
+            f"the model {path} names {outside[0]}, which is no file inside {within or surroundings(path)}. "
+            "Copy it beside the model and name it there."
+        )
+    if not path.resolve().is_relative_to(PACKAGE):  # models that come along need no trial
+        _try(path)
     try:
         return mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise GaplessError(f"MuJoCo cannot read the model {path}: {' '.join(str(error).split())}") from None
+
+
+def surroundings(path: Path) -> Path:
+    """The folder below which a model's files may lie: the one above its own, for the `../meshes` of URDF packages."""
+    own = path.resolve().parent
+    everything = own.parent in (Path(own.anchor), Path.home())
+    return own if everything else own.parent
+
+
+def _try(path: Path) -> None:
+    command = [sys.executable, "-I", model_probe.__file__, str(path.absolute())]
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    # MuJoCo writes MUJOCO_LOG.TXT to the folder in which it runs.
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, env=alone, cwd=folder, timeout=2 * model_probe.SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            done = None
+    if done is None or done.returncode:
+        raise GaplessError(
+            f"the model {path} needs more than {model_probe.SECONDS} s or {model_probe.MEMORY_BYTES // 2**30} GiB, or brings "
+            "MuJoCo down. Make it smaller."
+        )
+    fault = done.stdout.strip()
+    if fault:
+        raise GaplessError(f"MuJoCo cannot read the model {path}: {fault}")
 
 
 def object_name(model: mujoco.MjModel, kind: mjtObj, index: int) -> str:

@@ -2,8 +2,9 @@
 
 from gapless.core import Task
 
-from .swingup import SwingUp
+from .slide import Slide
+from .swingup import RotarySwingUp, SwingUp
 
-TASKS: dict[str, type[Task]] = {"swingup": SwingUp}
+TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide)}
 
-__all__ = ["TASKS", "SwingUp"]
+__all__ = ["TASKS", "RotarySwingUp", "Slide", "SwingUp"]

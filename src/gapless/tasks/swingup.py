@@ -1,4 +1,6 @@
-"""Swing a pole up on a cart and keep it there, without leaving the rail."""
+"""Swing a pole up and keep it there: on a cart without leaving the rail, or on a turning arm without winding its cable."""
+
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -9,74 +11,97 @@ from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verd
 
 UPRIGHT_RAD = 0.3
 """How far from upright the pole may be in the last second."""
-RAIL_M = 0.42
-"""Where the episode ends; the rail is a little longer."""
 VOLTS = 10.0
-CALM_RAD_S = 4.0
 PERIOD_S = 0.02
 
 
-class SwingUp(Task):
+class PoleTask(Task):
     """Angle 0 hangs. Reward: how upright and calm the pole is, less for being off-centre and for volts."""
 
-    name = "swingup"
     seconds = 5.0
     commands = (Channel("motor", unit="V", low=-VOLTS, high=VOLTS),)
-    measurements = (Channel("cart.position", unit="m"), Channel("pole.angle", unit="rad"))
-    observe = Observation(
-        (
-            Feature("cart.position"),
-            Feature("cart.position", "rate"),
-            Feature("pole.angle", "sin"),
-            Feature("pole.angle", "cos"),
-            Feature("pole.angle", "angle_rate"),
-        ),
-        frames=2,
-        commands=3,
-    )
+    base: ClassVar[str]
+    """Channel of what the pole hangs from."""
+    pole: ClassVar[str]
+    """Channel of the pole's angle."""
+    base_joint: ClassVar[str]
+    pole_joint: ClassVar[str]
+    reach: ClassVar[float]
+    """Where the episode ends, in the base's unit; the machine goes a little further."""
+    begins: ClassVar[float]
+    """How far from the middle episodes begin."""
+    calm_rad_s: ClassVar[float]
+    """Speed of the pole that is no longer calm."""
+    left: ClassVar[str]
+    """What to say of a base that has gone too far."""
 
     def start(self, key: PRNGKeyArray, n: int) -> Signals:
         """Hanging nearly at rest, near the middle."""
         keys = jax.random.split(key, 2)
         return {
-            "slider.position": jax.random.uniform(keys[0], (n, 1), minval=-0.05, maxval=0.05),
-            "hinge.position": 0.05 * jax.random.normal(keys[1], (n, 1)),
+            f"{self.base_joint}.position": jax.random.uniform(keys[0], (n, 1), minval=-self.begins, maxval=self.begins),
+            f"{self.pole_joint}.position": 0.05 * jax.random.normal(keys[1], (n, 1)),
         }
 
     def explore(self, key: PRNGKeyArray, n: int) -> Signals:
         """Half of the episodes from anywhere: from hanging starts only, the top is never seen."""
-        keys = jax.random.split(key, 6)
+        keys, reach = jax.random.split(key, 6), self.reach
         hanging = self.start(keys[0], n)
         anywhere = {
-            "slider.position": jax.random.uniform(keys[1], (n, 1), minval=-0.3, maxval=0.3),
-            "hinge.position": jax.random.uniform(keys[2], (n, 1), minval=-jnp.pi, maxval=jnp.pi),
-            "slider.velocity": 0.5 * jax.random.normal(keys[3], (n, 1)),
-            "hinge.velocity": 2.0 * jax.random.normal(keys[4], (n, 1)),
+            f"{self.base_joint}.position": 0.7 * reach * jax.random.uniform(keys[1], (n, 1), minval=-1.0, maxval=1.0),
+            f"{self.pole_joint}.position": jax.random.uniform(keys[2], (n, 1), minval=-jnp.pi, maxval=jnp.pi),
+            f"{self.base_joint}.velocity": 1.2 * reach * jax.random.normal(keys[3], (n, 1)),
+            f"{self.pole_joint}.velocity": 0.5 * self.calm_rad_s * jax.random.normal(keys[4], (n, 1)),
         }
         free = jax.random.bernoulli(keys[5], 0.5, (n, 1))
         return {k: jnp.where(free, v, hanging.get(k, 0.0)) for k, v in anywhere.items()}
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
-        angle = after["pole.angle"][..., 0]
-        turned = angle - before["pole.angle"][..., 0]
+        angle = after[self.pole][..., 0]
+        turned = angle - before[self.pole][..., 0]
         spin = jnp.arctan2(jnp.sin(turned), jnp.cos(turned)) / PERIOD_S
         height = (1 - jnp.cos(angle)) / 2
-        calm = 0.3 + 0.7 * jnp.exp(-((spin / CALM_RAD_S) ** 2))  # or whirling round and round would pay, too
-        off_centre = (after["cart.position"][..., 0] / RAIL_M) ** 2
+        calm = 0.3 + 0.7 * jnp.exp(-((spin / self.calm_rad_s) ** 2))  # or whirling round and round would pay, too
+        off_centre = (after[self.base][..., 0] / self.reach) ** 2
         effort = (command["motor"][..., 0] / VOLTS) ** 2
         return height * calm * (1 - 0.5 * off_centre) - 0.05 * effort
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
-        return jnp.abs(measurement["cart.position"][..., 0]) > RAIL_M
+        return jnp.abs(measurement[self.base][..., 0]) > self.reach
 
     def judge(self, log: Log) -> Verdict:
         if log.source.get("stopped"):
             return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
         if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"the cart left the rail after {log.seconds:.1f} s")
-        times = log.measurement_time["pole.angle"]
-        last = log.measurements["pole.angle"][times > times[-1] - 1.0, 0]
+            return Verdict(False, -1.0, f"{self.left} after {log.seconds:.1f} s")
+        times = log.measurement_time[self.pole]
+        last = log.measurements[self.pole][times > times[-1] - 1.0, 0]
         lean = float(np.abs(np.angle(np.exp(1j * (last - np.pi)))).max())
         passed = lean < UPRIGHT_RAD
         says = "stays upright" if passed else "falls or never gets up"
         return Verdict(passed, 1 - lean / UPRIGHT_RAD, f"{says}: {lean:.2f} rad off in the last second")
+
+
+def _observed(base: str, pole: str) -> Observation:
+    kinds = ((base, "value"), (base, "rate"), (pole, "sin"), (pole, "cos"), (pole, "angle_rate"))
+    return Observation(tuple(Feature(channel, kind) for channel, kind in kinds), frames=2, commands=3)  # type: ignore[arg-type]
+
+
+class SwingUp(PoleTask):
+    """The cart-pole's."""
+
+    name = "swingup"
+    base, pole, base_joint, pole_joint = "cart.position", "pole.angle", "slider", "hinge"
+    reach, begins, calm_rad_s, left = 0.42, 0.05, 4.0, "the cart left the rail"
+    measurements = (Channel("cart.position", unit="m"), Channel("pole.angle", unit="rad"))
+    observe = _observed(base, pole)
+
+
+class RotarySwingUp(PoleTask):
+    """The rotary pendulum's."""
+
+    name = "rotary-swingup"
+    base, pole, base_joint, pole_joint = "arm.angle", "pendulum.angle", "arm", "pendulum"
+    reach, begins, calm_rad_s, left = 2.0, 0.1, 6.0, "the arm wound its cable too far"
+    measurements = (Channel("arm.angle", unit="rad"), Channel("pendulum.angle", unit="rad"))
+    observe = _observed(base, pole)

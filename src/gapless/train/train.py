@@ -42,6 +42,8 @@ class Trained:
     passed: float
     """Share of its episodes that pass."""
     steps: int
+    looks: tuple[NetworkPolicy, ...]
+    """The policy at each look, from clumsy to able."""
 
 
 def train(
@@ -58,19 +60,20 @@ def train(
     training = Training(simulator, belief, task, recipe.ppo, keys[0], begin_with)
     look = _Look(simulator, belief, task, recipe.worlds, keys[1])
     best = None if begin_with is None else (begin_with, *look.at(begin_with))
-    curve = [] if best is None else [(0, best[1])]
+    curve, looks = [] if best is None else [(0, best[1])], []
     per_look = max(1, round(recipe.ppo.budget / recipe.looks / (recipe.ppo.worlds * recipe.ppo.steps)))
     for k in range(recipe.looks):
         training.iterate(jax.random.fold_in(keys[2], k), per_look)
         value, passed = look.at(training.learner.policy)
         curve.append((training.steps_done, value))
+        looks.append(training.learner.policy)
         tell(training.steps_done, value)
         if best is None or value > best[1]:
             best = (training.learner.policy, value, passed)
         if best[2] == 1.0 and _settled([v for _, v in curve], recipe):
             break
     assert best is not None
-    return Trained(best[0], curve, best[1], best[2], training.steps_done)
+    return Trained(best[0], curve, best[1], best[2], training.steps_done, tuple(looks))
 
 
 class _Look:

@@ -7,21 +7,40 @@ import numpy as np
 
 from ..interface import Channel
 from ..signals import Array
+from .blame import raised
 
 Law = Callable[..., Iterator[str]]
-"""Its docstring is the sentence; what it yields are the findings."""
+"""Its docstring is the rule and, in a second paragraph, what to do when it is broken; what it yields are the findings."""
+
+
+class Note(str):
+    """A finding that breaks no law and is worth knowing."""
+
+
+class Seen(str):
+    """What was seen where a law holds."""
+
+
+def rule_of(law: Law) -> str:
+    """The law as a sentence without its full stop."""
+    return " ".join((law.__doc__ or law.__name__).split("\n\n")[0].split()).rstrip(".")
+
+
+def remedy_of(law: Law) -> str:
+    """What to do when the law is broken; empty where it does not say."""
+    return " ".join(" ".join((law.__doc__ or "").split("\n\n")[1:]).split())
 
 
 def findings(laws: Sequence[Law], *subject: Any) -> list[str]:
     """What breaks the laws, one sentence each. A law that cannot be checked is broken."""
     found = []
     for law in laws:
-        sentence = (law.__doc__ or law.__name__).rstrip(".")
         try:
             for finding in law(*subject):  # one by one: what was found before an error stays
-                found.append(f"{sentence}: {finding}.")
+                if not isinstance(finding, Note | Seen):
+                    found.append(f"{rule_of(law)}: {finding}.")
         except Exception as error:
-            found.append(f"{sentence}: {type(error).__name__} was raised ({' '.join(str(error).split())}).")
+            found.append(f"{rule_of(law)}: {raised(error)}.")
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..signals import Params, Signals
 from ..simulator import Holds, Simulator
-from .laws import findings, limit, misshapen, unequal
+from .laws import Law, findings, limit, misshapen, unequal
 
 WORLDS, PERIODS, HALF = 3, 8, 4
 SINGLE = 1e-4
@@ -19,12 +19,12 @@ SECOND = np.arange(WORLDS) == 1
 
 def check_simulator(simulator: Simulator) -> list[str]:
     """What the simulator does against its contract; empty where it conforms."""
-    laws = (_follows_interface, _repeats, _resets_masked, _goes_back, _params_per_world, _plays, _permutes, _clips)
-    return findings(laws, _Bench.of(simulator))
+    laws = [law for listed in SIMULATOR_LAWS.values() for law in listed]
+    return findings(laws, Bench.of(simulator))
 
 
 @dataclass(frozen=True)
-class _Bench:
+class Bench:
     """A simulator with three worlds, and starts, commands and parameters to try it with."""
 
     simulator: Simulator
@@ -38,7 +38,7 @@ class _Bench:
     """Parameters drawn between nominal and plausible; noise and late measurements are off in both."""
 
     @classmethod
-    def of(cls, simulator: Simulator) -> "_Bench":
+    def of(cls, simulator: Simulator) -> "Bench":
         s, rng = simulator.with_worlds(WORLDS), np.random.default_rng(0)
         jit = jax.jit if s.traceable else lambda verb: verb
         start: Signals = {
@@ -72,7 +72,7 @@ class _Bench:
         return [_copied(first), *self.on(state, self.commands if commands is None else commands)[1]]
 
 
-def _follows_interface(bench: _Bench) -> Iterator[str]:
+def _follows_interface(bench: Bench) -> Iterator[str]:
     """Measurements are those of the interface, one row per world."""
     seen = bench.run({})
     for moment, signals in (("reset", seen[0]), ("step", seen[1])):
@@ -80,7 +80,7 @@ def _follows_interface(bench: _Bench) -> Iterator[str]:
         yield from (f"after a {moment}, {finding}" for finding in found)
 
 
-def _repeats(bench: _Bench) -> Iterator[str]:
+def _repeats(bench: Bench) -> Iterator[str]:
     """The same seed gives the same result."""
     loud: Params = {
         p.name: np.full(WORLDS, p.high if p.name.endswith(".noise") else p.nominal) for p in bench.simulator.parameters
@@ -88,7 +88,7 @@ def _repeats(bench: _Bench) -> Iterator[str]:
     yield from unequal("two runs", bench.run(loud), bench.run(loud))
 
 
-def _resets_masked(bench: _Bench) -> Iterator[str]:
+def _resets_masked(bench: Bench) -> Iterator[str]:
     """A reset touches only the masked worlds."""
     state, seen = bench.on(bench.begin(bench.nominal)[0], bench.commands[:HALF])
     other = {k: v[::-1] for k, v in bench.start.items()}
@@ -100,7 +100,7 @@ def _resets_masked(bench: _Bench) -> Iterator[str]:
     yield from unequal("a reset world and a new one", _rows(anew, SECOND), _rows(seen[HALF - 1 :], SECOND))
 
 
-def _goes_back(bench: _Bench) -> Iterator[str]:
+def _goes_back(bench: Bench) -> Iterator[str]:
     """A restored snapshot repeats exactly, as often as wanted."""
     state, _ = bench.on(bench.begin(bench.drawn)[0], bench.commands[:HALF])
     kept = bench.simulator.snapshot(state)
@@ -110,7 +110,7 @@ def _goes_back(bench: _Bench) -> Iterator[str]:
         yield from unequal(f"the motion and its {time} repetition", ahead, again)
 
 
-def _params_per_world(bench: _Bench) -> Iterator[str]:
+def _params_per_world(bench: Bench) -> Iterator[str]:
     """Each world moves by its own parameters."""
     mixed: Params = {k: np.where(SECOND, bench.drawn[k], v) for k, v in bench.nominal.items()}
     nominal, drawn, both = (bench.run(p) for p in (bench.nominal, bench.drawn, mixed))
@@ -120,7 +120,7 @@ def _params_per_world(bench: _Bench) -> Iterator[str]:
         yield "other parameters change nothing"
 
 
-def _plays(bench: _Bench) -> Iterator[str]:
+def _plays(bench: Bench) -> Iterator[str]:
     """Playing commands agrees with stepping them."""
     period_s, names = bench.simulator.interface.period_s, bench.simulator.interface.command_names
     clock = np.append(-1.0, np.arange(PERIODS) * period_s)  # before the first command there was rest
@@ -134,7 +134,7 @@ def _plays(bench: _Bench) -> Iterator[str]:
         yield from unequal("the two", bench.run(params), trail, SINGLE)
 
 
-def _permutes(bench: _Bench) -> Iterator[str]:
+def _permutes(bench: Bench) -> Iterator[str]:
     """Worlds do not feel each other: permuting them permutes the results."""
     order = np.arange(WORLDS)[::-1]
     params, start = _rows([bench.drawn, bench.start], order)
@@ -142,7 +142,7 @@ def _permutes(bench: _Bench) -> Iterator[str]:
     yield from unequal("the two orders", _rows(bench.run(bench.drawn), order), turned, SINGLE)
 
 
-def _clips(bench: _Bench) -> Iterator[str]:
+def _clips(bench: Bench) -> Iterator[str]:
     """A command beyond its limits acts as the limit."""
     channels = bench.simulator.interface.commands
     for side in ("low", "high"):
@@ -163,3 +163,11 @@ def _copied(signals: Signals) -> Signals:
 
 def _rows(seen: list[Signals], which: np.ndarray) -> list[Signals]:
     return [{k: np.asarray(v)[which] for k, v in signals.items()} for signals in seen]
+
+
+SIMULATOR_LAWS: dict[str, tuple[Law, ...]] = {
+    "interface": (_follows_interface,),
+    "limits": (_clips,),
+    "determinism": (_repeats, _resets_masked, _goes_back, _params_per_world, _plays, _permutes),
+}
+"""By area; their subject is a Bench."""

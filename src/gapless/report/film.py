@@ -1,0 +1,85 @@
+"""A film of the robot with its simulations as ghosts: drawn by MuJoCo without a screen, written as MP4 by ffmpeg."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from gapless.core import Belief, GaplessError, Log
+from gapless.simulators import MujocoSimulator
+
+from .stretches import STRETCH_S, take
+
+WIDTH, HEIGHT = 720, 420
+RATE = 25
+"""Frames in a second of film."""
+SPEED = 0.5
+"""Seconds of the robot that a second of film shows."""
+PATIENCE_S = 120.0
+"""After which a film is given up."""
+CAMERA = Path(__file__).with_name("camera.py")
+
+
+def shoot(simulator: MujocoSimulator, log: Log, belief: Belief, out: Path) -> dict[str, Any]:
+    """Write the film of an episode, and return its figures."""
+    encoder, taken = find_encoder(), take(simulator, log, belief, SPEED / RATE)
+    with TemporaryDirectory() as folder:
+        model, poses = Path(folder, "model.mjb"), Path(folder, "poses.npz")
+        mujoco.mj_saveModel(simulator.model, str(model), None)
+        np.savez(poses, **asdict(taken))
+        platform = next((p for p in platforms() if _filmed(p, encoder, (model, poses), out)), None)
+    if platform is None:
+        tried = ", ".join(p or "the default" for p in platforms())
+        raise GaplessError(f"MuJoCo finds no way to draw without a screen here (tried {tried})")
+    frames = len(taken.share)
+    return {"frames": frames, "speed": SPEED, "stretch_s": STRETCH_S, "shown_s": frames / RATE * SPEED}
+
+
+def platforms() -> tuple[str, ...]:
+    """Values of MUJOCO_GL worth trying, the best first; the user's own choice is the only one."""
+    chosen = os.environ.get("MUJOCO_GL")
+    if chosen is not None:
+        return (chosen,)
+    return ("egl", "osmesa") if sys.platform == "linux" else ("",)
+
+
+def find_encoder() -> str:
+    """The path of an ffmpeg: the machine's, or the one that the extra `film` brings."""
+    found = shutil.which("ffmpeg")
+    if found is not None:
+        return found
+    if importlib.util.find_spec("imageio_ffmpeg") is None:
+        raise GaplessError("there is no ffmpeg here; pip install 'gapless[film]' brings one")
+    import imageio_ffmpeg
+
+    return imageio_ffmpeg.get_ffmpeg_exe()
+
+
+def _filmed(platform: str, encoder: str, scene: tuple[Path, Path], out: Path) -> bool:
+    """Whether camera and encoder, run side by side, came to their end."""
+    command = [sys.executable, str(CAMERA), *map(str, scene), str(WIDTH), str(HEIGHT)]
+    surroundings = {**os.environ, "MUJOCO_GL": platform}
+    camera = subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(_encoding(encoder, out), stdin=camera.stdout, capture_output=True, timeout=PATIENCE_S)
+        return done.returncode == 0 and camera.wait(PATIENCE_S) == 0
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        camera.kill()
+        camera.communicate()
+
+
+def _encoding(encoder: str, out: Path) -> list[str]:
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-r", str(RATE), "-i", "-"]
+    # yuv420p and the index in front are what browsers and phones can play from a page.
+    kept = ["-c:v", "libx264", "-preset", "medium", "-crf", "24", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+    return [encoder, "-y", "-loglevel", "error", *raw, *kept, str(out)]

@@ -1,0 +1,95 @@
+"""Shove a puck so that it slides to a target out of the arm's reach, and stops there."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verdict
+
+TARGET_M = (0.32, 0.0)
+"""Where the puck should come to rest, from where it lies at home."""
+NEAR_M = 0.06
+"""How far from the target it may lie at the end."""
+WIDTH_M = 0.12
+"""Distance from the target at which it is worth little."""
+TABLE_M = 0.8
+VOLTS = 10.0
+HOME_M = 0.01
+"""How far from its home the puck lies at the start."""
+
+
+class Slide(Task):
+    """Reward: how near the puck is to the target, nothing if it is further than at home, less for volts.
+
+    Joint angles and the puck are measured from home.
+    """
+
+    name = "slide"
+    seconds = 2.0
+    commands = (
+        Channel("shoulder", unit="V", low=-VOLTS, high=VOLTS),
+        Channel("elbow", unit="V", low=-VOLTS, high=VOLTS),
+    )
+    measurements = (
+        Channel("shoulder.angle", unit="rad"),
+        Channel("elbow.angle", unit="rad"),
+        Channel("puck.x", unit="m"),
+        Channel("puck.y", unit="m"),
+    )
+    observe = Observation(
+        tuple(Feature(c.name, kind) for c in measurements for kind in ("value", "rate")),  # type: ignore[misc]
+        frames=2,
+        commands=3,
+    )
+
+    def start(self, key: PRNGKeyArray, n: int) -> Signals:
+        """Arm and puck near home, at rest."""
+        keys = jax.random.split(key, 2)
+        arm = 0.02 * jax.random.normal(keys[0], (n, 2))
+        puck = jax.random.uniform(keys[1], (n, 2), minval=-HOME_M, maxval=HOME_M)
+        return {
+            "shoulder.position": arm[:, :1],
+            "elbow.position": arm[:, 1:],
+            "puck_x.position": puck[:, :1],
+            "puck_y.position": puck[:, 1:],
+        }
+
+    def explore(self, key: PRNGKeyArray, n: int) -> Signals:
+        """A third of the episodes begin with the puck on its way: where shoves lead is seen before one succeeds."""
+        keys = jax.random.split(key, 5)
+        still = self.start(keys[0], n)
+        moving = {
+            "shoulder.position": still["shoulder.position"],
+            "elbow.position": still["elbow.position"],
+            "puck_x.position": jax.random.uniform(keys[1], (n, 1), minval=0.0, maxval=0.3),
+            "puck_y.position": 0.03 * jax.random.normal(keys[2], (n, 1)),
+            "puck_x.velocity": jax.random.uniform(keys[3], (n, 1), minval=0.0, maxval=1.2),
+        }
+        free = jax.random.bernoulli(keys[4], 0.33, (n, 1))
+        return {k: jnp.where(free, v, still.get(k, 0.0)) for k, v in moving.items()}
+
+    def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        off = _distance(after)
+        effort = sum((command[name][..., 0] / VOLTS) ** 2 for name in ("shoulder", "elbow"))
+        nearer = jnp.maximum(1 - off / TARGET_M[0], 0.0)
+        return 0.7 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.3 * nearer - 0.01 * effort
+
+    def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
+        away = jnp.maximum(jnp.abs(measurement["puck.x"][..., 0]), jnp.abs(measurement["puck.y"][..., 0]))
+        return away > TABLE_M
+
+    def judge(self, log: Log) -> Verdict:
+        if log.source.get("stopped"):
+            return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
+        if log.seconds < self.seconds - 2 * log.interface.period_s:
+            return Verdict(False, -1.0, f"the puck left the table after {log.seconds:.1f} s")
+        off = float(np.asarray(_distance({k: v[-1] for k, v in log.measurements.items()})))
+        passed = off < NEAR_M
+        says = "lies on the target" if passed else "lies beside the target"
+        return Verdict(passed, 1 - off / NEAR_M, f"the puck {says}: {off:.3f} m off")
+
+
+def _distance(measurement: Signals) -> Float[Array, " *world"]:
+    x, y = measurement["puck.x"][..., 0] - TARGET_M[0], measurement["puck.y"][..., 0] - TARGET_M[1]
+    return jnp.sqrt(x**2 + y**2 + 1e-12)

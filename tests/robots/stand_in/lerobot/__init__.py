@@ -1,0 +1,1 @@
+"""A stand-in for LeRobot that keeps its contract: a registry of configurations, and robots with its verbs."""
