@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -23,7 +24,7 @@ from gapless.core.artifact import plain, write_text
 HERE = Path(__file__).parent
 CELLS = HERE / ".cells"
 PACKAGES = ("numpy", "jax", "mujoco")
-console = Console()
+console = Console(width=None if sys.stdout.isatty() else 200)
 BEGAN = time.perf_counter()
 
 

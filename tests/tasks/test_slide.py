@@ -10,13 +10,14 @@ from gapless.core.conformance import check_task
 from gapless.engine import new_workspace
 from gapless.robots.puck import INTERFACE
 from gapless.tasks import Slide
-from gapless.tasks.slide import NEAR_M, TABLE_M, TARGET_M, WIDTH_M
+from gapless.tasks.slide import ARM_RAD, NEAR_M, TABLE_M, TARGET_M, WIDTH_M
 
 TASK = Slide()
 
 
 def seen(x: float, y: float = 0.0) -> dict[str, np.ndarray]:
-    return {"puck.x": np.array([[x]]), "puck.y": np.array([[y]])}
+    home = {name: np.zeros((1, 1)) for name in ("shoulder.angle", "elbow.angle")}
+    return {"puck.x": np.array([[x]]), "puck.y": np.array([[y]]), **home}
 
 
 def reward(x: float, y: float = 0.0, volts: float = 0.0) -> float:
@@ -26,7 +27,7 @@ def reward(x: float, y: float = 0.0, volts: float = 0.0) -> float:
 
 def test_lying_on_the_target_pays_one_per_second_and_lying_at_home_next_to_nothing() -> None:
     assert reward(*TARGET_M) == pytest.approx(1.0, abs=1e-4)
-    assert reward(0.0) == pytest.approx(0.7 * np.exp(-((TARGET_M[0] / WIDTH_M) ** 2)), abs=1e-6)
+    assert reward(0.0) == pytest.approx(0.6 * np.exp(-((TARGET_M[0] / WIDTH_M) ** 2)), abs=1e-6)
 
 
 def test_further_away_than_home_pays_nothing_and_never_less() -> None:
@@ -41,6 +42,10 @@ def test_full_volts_cost_a_hundredth() -> None:
 def test_the_episode_ends_when_the_puck_leaves_the_table() -> None:
     assert not bool(np.asarray(TASK.finished(seen(TABLE_M - 0.01)))[0])
     assert bool(np.asarray(TASK.finished(seen(0.0, -TABLE_M - 0.01)))[0])
+
+
+def test_the_episode_ends_when_a_joint_turns_too_far() -> None:
+    assert bool(np.asarray(TASK.finished(seen(0.0) | {"elbow.angle": np.array([[-ARM_RAD - 0.01]])}))[0])
 
 
 @pytest.mark.parametrize(("off", "passed"), [(NEAR_M - 0.01, True), (NEAR_M + 0.01, False)])

@@ -36,10 +36,12 @@ class Recipe:
     """How excitation is chosen."""
     identify: Identify = field(default_factory=Identify)
     """How parameters are identified."""
-    train: Train = field(default_factory=Train)
+    train: Train = field(default_factory=lambda: Train(Ppo(budget=400_000), looks=10))
     """How the first policy is trained."""
-    again: Train = field(default_factory=lambda: Train(Ppo(budget=250_000, rate=5e-4), looks=6))
+    again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))
     """How a policy is trained further from the last crank's."""
+    afresh: bool = True
+    """Whether later cranks also train from scratch and keep the better one: a policy seldom leaves the way it has found."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1 or self.deploy < 1 or self.excite_first < 1 or self.checks < 1:

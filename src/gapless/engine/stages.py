@@ -31,7 +31,7 @@ from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots import Gate
 from gapless.simulators import Rollout, logs_of
-from gapless.train import train
+from gapless.train import Train, Trained, train
 
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
@@ -176,40 +176,41 @@ class Stages:
         return self.workspace.store.make("attribution", made_of, {"crank": self.crank}, build)
 
     def train(self, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
-        """A policy for everything that the belief allows, from scratch or from the last one."""
-        recipe = self.recipe.train if begin_with is None else self.recipe.again
+        """A policy for everything that the belief allows: from scratch, or the better of that and the last one, improved."""
+        ways: list[tuple[Train, Artifact | None]] = [] if begin_with is None else [(self.recipe.again, begin_with)]
+        if begin_with is None or self.recipe.afresh:
+            ways.append((self.recipe.train, None))
         made_of = ({} if belief is None else {"belief": belief.id}) | (
             {} if begin_with is None else {"begin_with": begin_with.id}
         )
-        made_from = {
-            "crank": self.crank,
-            "seed": self.seed,
-            "task": self.workspace.settings.task,
-            "train": asdict(recipe),
-        }
+        made_from = {"crank": self.crank, "seed": self.seed, "task": self.workspace.settings.task}
+        made_from["train"] = [asdict(recipe) for recipe, _ in ways]
 
         def build(folder: Path) -> dict[str, Any]:
-            trained = train(
-                self.workspace.simulator,
-                nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief),
-                self.workspace.task,
-                recipe,
-                key_for(self.seed, "train", self.crank),
-                None if begin_with is None else self.policy(begin_with),
-                lambda steps, value: self.tell(
-                    f"training, {steps:,} steps, return {value:.2f}", min(1.0, steps / recipe.ppo.budget)
-                ),
-            )
-            save_policy(folder, trained.policy)
+            found = [self._trained(belief, recipe, begin) for recipe, begin in ways]
+            best = max(found, key=lambda trained: trained.value)
+            save_policy(folder, best.policy)
             return {
-                "curve": trained.curve,
-                "steps": trained.steps,
-                "return": trained.value,
-                "passed": trained.passed,
-                "solved": trained.passed == 1.0,
+                "curve": best.curve,
+                "steps": sum(trained.steps for trained in found),
+                "return": best.value,
+                "passed": best.passed,
+                "solved": best.passed == 1.0,
+                "afresh": best is found[-1] and len(found) > 1,
             }
 
         return self.workspace.store.make("policy", made_of, made_from, build)
+
+    def _trained(self, belief: Artifact | None, recipe: Train, begin_with: Artifact | None) -> Trained:
+        """Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
+
+        def told(steps: int, value: float) -> None:
+            self.tell(f"training, {steps:,} steps, return {value:.2f}", min(1.0, steps / recipe.ppo.budget))
+
+        known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
+        begin = None if begin_with is None else self.policy(begin_with)
+        key = key_for(self.seed, "train", self.crank)
+        return train(self.workspace.simulator, known, self.workspace.task, recipe, key, begin, told)
 
     def check(self, belief: Artifact | None, policy: Artifact) -> Artifact:
         """Whether the policy passes from ten starts, in ten simulators that the belief allows."""

@@ -23,7 +23,7 @@ LOWER, LOWER_COM_M = 0.0030, 0.1
 """Inertia about the centre of mass, weight and where it is; the lower link's weight is what the data sheet has wrong."""
 LOWER_NOMINAL_KG = 0.3
 ROTOR = (0.0030, 0.0015)
-PUCK_HOME_M = (0.31, 0.0)
+PUCK_HOME_M = (0.285, 0.0)
 TOUCH_M = 0.07
 """Distance of finger and puck, centre to centre, when they touch."""
 CONTACT_PER_S, BOUNCE = 110.0, 0.5
@@ -60,14 +60,14 @@ class PuckReality(Mechanism):
         def both(low: float, high: float) -> np.ndarray:
             return rng.uniform(low, high, 2)
 
-        nominal_gain, nominal_damping = np.array([0.16, 0.10]), np.array([0.03, 0.015])
+        nominal_gain, nominal_damping = np.array([0.14, 0.09]), np.array([0.04, 0.02])
         return {
             "lower_kg": LOWER_NOMINAL_KG * between(1.15, 1.30),
             "puck_kg": 0.12 * between(1.1, 1.3),
             "floor": 0.2 * between(1.25, 1.5),
             "gain": nominal_gain * both(0.70, 0.82),
             "damping": nominal_damping * both(1.5, 2.1),
-            "coulomb": np.array([1.6, 1.0]) * both(0.04, 0.07),
+            "coulomb": np.array([1.4, 0.9]) * both(0.04, 0.07),
             "latency_s": between(0.014, 0.028),
             "noise": (1e-3, 1e-3, 6e-4, 6e-4),
             "jitter_s": between(0.004, 0.008),

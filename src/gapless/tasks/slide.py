@@ -9,11 +9,14 @@ from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verd
 
 TARGET_M = (0.32, 0.0)
 """Where the puck should come to rest, from where it lies at home."""
-NEAR_M = 0.06
+NEAR_M = 0.08
 """How far from the target it may lie at the end."""
 WIDTH_M = 0.12
 """Distance from the target at which it is worth little."""
 TABLE_M = 0.8
+"""Where the table ends."""
+ARM_RAD = 1.3
+"""How far from home a joint may turn; the arm goes a little further."""
 VOLTS = 10.0
 HOME_M = 0.01
 """How far from its home the puck lies at the start."""
@@ -56,34 +59,38 @@ class Slide(Task):
         }
 
     def explore(self, key: PRNGKeyArray, n: int) -> Signals:
-        """A third of the episodes begin with the puck on its way: where shoves lead is seen before one succeeds."""
-        keys = jax.random.split(key, 5)
-        still = self.start(keys[0], n)
-        moving = {
-            "shoulder.position": still["shoulder.position"],
-            "elbow.position": still["elbow.position"],
-            "puck_x.position": jax.random.uniform(keys[1], (n, 1), minval=0.0, maxval=0.3),
-            "puck_y.position": 0.03 * jax.random.normal(keys[2], (n, 1)),
-            "puck_x.velocity": jax.random.uniform(keys[3], (n, 1), minval=0.0, maxval=1.2),
+        """A third of the episodes begin with the puck on its way, a third with the arm in a shove: both are seldom met."""
+        keys = jax.random.split(key, 6)
+        still, which = self.start(keys[0], n), jax.random.randint(keys[1], (n, 1), 0, 3)
+        shove = jax.random.uniform(keys[2], (n, 1), minval=0.0, maxval=4.0)
+        sliding = {
+            "puck_x.position": jax.random.uniform(keys[3], (n, 1), minval=0.0, maxval=0.3),
+            "puck_y.position": 0.03 * jax.random.normal(keys[4], (n, 1)),
         }
-        free = jax.random.bernoulli(keys[4], 0.33, (n, 1))
-        return {k: jnp.where(free, v, still.get(k, 0.0)) for k, v in moving.items()}
+        found = still | {k: jnp.where(which == 1, v, still[k]) for k, v in sliding.items()}
+        speed = jax.random.uniform(keys[5], (n, 1), minval=0.0, maxval=1.2)
+        return found | {
+            "puck_x.velocity": jnp.where(which == 1, speed, 0.0),
+            "shoulder.velocity": jnp.where(which == 2, -shove, 0.0),  # both together move the finger ahead
+            "elbow.velocity": jnp.where(which == 2, 2 * shove, 0.0),
+        }
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
         off = _distance(after)
         effort = sum((command[name][..., 0] / VOLTS) ** 2 for name in ("shoulder", "elbow"))
         nearer = jnp.maximum(1 - off / TARGET_M[0], 0.0)
-        return 0.7 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.3 * nearer - 0.01 * effort
+        return 0.6 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.4 * nearer - 0.01 * effort
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         away = jnp.maximum(jnp.abs(measurement["puck.x"][..., 0]), jnp.abs(measurement["puck.y"][..., 0]))
-        return away > TABLE_M
+        bent = jnp.maximum(jnp.abs(measurement["shoulder.angle"][..., 0]), jnp.abs(measurement["elbow.angle"][..., 0]))
+        return (away > TABLE_M) | (bent > ARM_RAD)
 
     def judge(self, log: Log) -> Verdict:
         if log.source.get("stopped"):
             return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
         if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"the puck left the table after {log.seconds:.1f} s")
+            return Verdict(False, -1.0, f"the puck left the table, or the arm its range, after {log.seconds:.1f} s")
         off = float(np.asarray(_distance({k: v[-1] for k, v in log.measurements.items()})))
         passed = off < NEAR_M
         says = "lies on the target" if passed else "lies beside the target"

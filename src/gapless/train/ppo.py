@@ -93,7 +93,7 @@ class Training:
         names = tuple(p.name for p in simulator.parameters)
         self._known = tuple(n for n in belief.names if n in names)
         self._adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
-        self.learner = self._new_learner(keys[0], begin_with)
+        self.learner = _strong(self._new_learner(keys[0], begin_with))
         self._static = eqx.partition(self.learner.policy, eqx.is_array)[1]
         self._doubts, self._belief_static = eqx.partition(belief.prepared(), eqx.is_array)
         self._loop = Loop(self.simulator, Agent(self._look, self._act))
@@ -101,6 +101,8 @@ class Training:
         self._traced = eqx.filter_jit(self._traced_iterations)
         self.steps_done = 0
         self._state, self._carry, self._last = self._begin(keys[1])
+        if simulator.traceable:
+            self._state, self._carry, self._last = _strong((self._state, self._carry, self._last))
 
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
         """Collect and learn, `times` times; what the last ones looked like."""
@@ -287,6 +289,12 @@ class Training:
         network, noise, critic = eqx.combine(arrays, static)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, log_noise=noise, critic=critic, optimizer=optimizer, rate=rate), last
+
+
+def _strong(tree: Any) -> Any:
+    """The same arrays without weak types: what comes back has none, and would be compiled for a second time."""
+    arrays, rest = eqx.partition(tree, eqx.is_array)
+    return eqx.combine(jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), arrays), rest)
 
 
 def _where(mask: Any, a: Any, b: Any) -> Any:
