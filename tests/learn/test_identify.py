@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gapless.core import Channel, GaplessError, Gaussian, Log, Parameter, on_one_clock, prior_belief
-from gapless.learn.identify import Identified, Identify, identify
+from gapless.learn.identify import Identified, Identify, _misfit, identify
 from gapless.simulators import MujocoSimulator
 
 Collect = Callable[..., list[Log]]
@@ -126,3 +127,9 @@ def test_a_recipe_without_windows_is_refused(wrong: dict) -> None:
 
 def _parameter(simulator: MujocoSimulator, name: str) -> Parameter:
     return next(p for p in simulator.parameters if p.name == name)
+
+
+def test_a_model_that_cannot_explain_the_logs_doubts_all_its_parameters() -> None:
+    assert _misfit(0.9) == 0.0
+    assert _misfit(np.sqrt(10.0)) == pytest.approx(0.5)
+    assert _misfit(50.0) == 1.0

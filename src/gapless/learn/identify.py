@@ -30,6 +30,8 @@ class Identify:
     """Least-squares iterations at most."""
     stalled: float = 25.0
     """Mean square residual, in units of the sensors' noise, above which `auto` tries evolution."""
+    doubt: float = 0.06
+    """Least relative deviation of every parameter when the model does not explain the logs (held-out chi-square of 10)."""
 
     def __post_init__(self) -> None:
         if self.window_s <= 0 or self.windows < 1 or self.iterations < 1:
@@ -59,7 +61,7 @@ def identify(
     seed: int = 0,
     progress: Callable[[int, float], None] | None = None,
 ) -> Identified:
-    """The belief after `logs`; its covariance is multiplied by the held-out chi-square where that exceeds one."""
+    """The belief after `logs`; its covariance grows with the held-out chi-square where that exceeds one."""
     recipe = recipe or Identify()
     if not prior.names:
         raise GaplessError("no parameter is free, so there is nothing to identify. Set free = true in params.toml.")
@@ -74,9 +76,17 @@ def identify(
     noise, found = _sharpened(shooting, bounds, found, noise)
     chi_square = _chi_square(shooting, found, held_out, noise, recipe)
     covariance = np.linalg.inv(found.information) * max(1.0, chi_square)
-    covariance = (covariance + covariance.T) / 2
+    covariance = (covariance + covariance.T) / 2 + np.diag(_misfit(chi_square) * (recipe.doubt * found.params) ** 2)
     belief = _with_noise(prior, found.params, covariance, noise, simulator)
     return Identified(belief, chi_square, found.cost, noise, len(windows), found.iterations, method)
+
+
+def _misfit(chi_square: float) -> float:
+    """How far the model is from explaining the logs: 0 up to a chi-square of one, 1 from ten on.
+
+    What no parameter expresses leaks into all of them, and their own intervals do not know it.
+    """
+    return float(np.clip(np.log10(max(chi_square, 1.0)), 0.0, 1.0))
 
 
 def bounds_of(prior: Gaussian) -> Bounds:
