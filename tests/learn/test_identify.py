@@ -65,8 +65,9 @@ def test_more_logs_narrow_the_belief(pendulum: MujocoSimulator, collect: Collect
 def test_the_covariance_is_multiplied_by_the_held_out_chi_square(pendulum: MujocoSimulator, collect: Collect) -> None:
     """The same fit, judged by logs of this machine and by logs of a weaker one."""
     prior, logs = prior_belief(pendulum.parameters), collect(2)
-    right = identify(pendulum, prior, logs, collect(1, first=9))
-    wrong = identify(pendulum, prior, logs, collect(1, first=9, motor_gain=1.0))
+    alone = Identify(doubt=0.0)
+    right = identify(pendulum, prior, logs, collect(1, first=9), alone)
+    wrong = identify(pendulum, prior, logs, collect(1, first=9, motor_gain=1.0), alone)
     assert wrong.chi_square > 10 > right.chi_square
     size = len(prior.names)
     by_chi = [i.belief.covariance[:size, :size] / max(1.0, i.chi_square) for i in (right, wrong)]
@@ -129,7 +130,16 @@ def _parameter(simulator: MujocoSimulator, name: str) -> Parameter:
     return next(p for p in simulator.parameters if p.name == name)
 
 
-def test_a_model_that_cannot_explain_the_logs_doubts_all_its_parameters() -> None:
+def test_a_model_that_cannot_explain_the_logs_doubts_all_its_parameters(
+    pendulum: MujocoSimulator, collect: Collect
+) -> None:
+    prior, logs = prior_belief(pendulum.parameters), collect(2)
+    wrong = identify(pendulum, prior, logs, collect(1, first=9, motor_gain=1.0), Identify(doubt=0.2)).belief
+    for name in prior.names:
+        assert wrong.deviation()[name] >= 0.2 * abs(wrong.mean()[name])
+
+
+def test_misfit_runs_from_a_chi_square_of_one_to_ten() -> None:
     assert _misfit(0.9) == 0.0
     assert _misfit(np.sqrt(10.0)) == pytest.approx(0.5)
     assert _misfit(50.0) == 1.0
