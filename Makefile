@@ -9,7 +9,7 @@ READY := .venv/ready
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Gapless needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/python3.11.") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,film]'
 	@touch $@
 
 demo: $(READY)  ## three cranks on the built-in cart-pole, a table and a report page
@@ -30,7 +30,7 @@ format: $(READY)
 
 bench: $(READY)  ## a first look at every benchmark
 	$(BIN)/python -m pip install --quiet torch==2.13.0 && $(BIN)/python -m pip install --quiet --editable '.[bench]'
-	for b in identify throughput transfer kill; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
+	for b in identify throughput transfer kill safety first_crank; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
 
 interop: $(READY)  ## other tools read what we write; see docs/logs.md for the environment it wants
 	$(BIN)/python -m pytest -m interop
