@@ -19,6 +19,8 @@ from gapless.learn.noise import sensor_noise
 from gapless.learn.windows import Windows, cut, read_joints
 from gapless.simulators.latency import integrator_lead_s
 
+if not hasattr(sysid, "optimize"):  # it hides that its own dependencies are missing
+    raise SystemExit("the yardstick needs mujoco.sysid: run .venv/bin/python -m pip install 'mujoco[sysid]' first.")
 PIECE_S = 0.5
 SPREAD = 0.1
 ITERATIONS = 30
