@@ -52,7 +52,7 @@ class Safety(Benchmark):
     """Episodes in all."""
     seed: int = 0
     """Of everything random."""
-    processes: int = 2
+    jobs: int = 2
     """Episodes at the same time."""
 
 
@@ -393,7 +393,7 @@ def main() -> None:
         options = replace(options, episodes=min(options.episodes, 640))
     pieces = [range(k, min(k + 200, options.episodes)) for k in range(0, options.episodes, 200)]
     context = get_context("spawn")  # threads of JAX do not survive a fork
-    with ProcessPoolExecutor(options.processes, context) as pool, console.status("under fire") as status:
+    with ProcessPoolExecutor(options.jobs, context) as pool, console.status("under fire") as status:
         results: list[dict[str, Any]] = []
         for found in pool.map(some, [(options.seed, piece) for piece in pieces]):
             results += found
