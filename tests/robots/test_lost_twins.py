@@ -47,7 +47,7 @@ def test_a_suspended_twin_is_ended_for_good(twin: Twin, tmp_path: Path) -> None:
     does(tmp_path, "exec sleep 60")
     twin.connect()
     assert twin._process is not None
-    process = twin._process
+    process = twin._process.popen
     os.kill(process.pid, signal.SIGSTOP)
     with pytest.raises(GaplessError, match="has not answered"):
         twin.reset(0)

@@ -14,10 +14,12 @@ import numpy as np
 from gapless.core import GaplessError, Robot, Signals
 
 from .lerobot_channels import Description, Given, channels_of, read_given
-from .lerobot_process import LeRobotProcess
+from .lerobot_process import lerobot_process
+from .piped import Piped
 
 MAKING_S, CONNECTING_S, ANSWERING_S = 120.0, 30.0, 1.0
 """Longest time that each of these may take."""
+ADVICE = "Check its cable and its power."
 SPIN_S = 0.001
 """The last stretch of a wait is not slept, because sleep is not that precise."""
 
@@ -113,14 +115,14 @@ class LeRobot(Robot):
         held = {c.name: (c, self._channels.action_keys[c.name]) for c in self.interface.commands}
         return {name: c.scale * seen[key] + c.offset for name, (c, key) in held.items() if key in seen}
 
-    def _started(self) -> "LeRobotProcess":
+    def _started(self) -> Piped:
         """A process in which the robot has been made, not yet connected."""
-        process = LeRobotProcess(self.spec)
-        _require(process.ask(self._making, MAKING_S), self.spec, "be made")
+        process = lerobot_process(self.spec)
+        _require(process.ask(self._making, MAKING_S, ADVICE), self.spec, "be made")
         return process
 
     def _ask(self, within_s: float, **request: Any) -> Any:
-        return _require(self._process.ask(request, within_s), self.spec, request["verb"])
+        return _require(self._process.ask(request, within_s, ADVICE), self.spec, request["verb"])
 
 
 def _require(answer: dict[str, Any], spec: str, verb: str) -> Any:
