@@ -2,7 +2,7 @@
 
 from .crank import Turn, cranks, robot_seconds_spent
 from .episodes import Plan
-from .forecasts import Score, require_promising, score
+from .forecasts import require_promising
 from .recipe import Recipe
 from .stages import Stages, usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
@@ -10,7 +10,6 @@ from .workspace import Workspace, find_task, new_workspace, open_workspace
 __all__ = [
     "Plan",
     "Recipe",
-    "Score",
     "Stages",
     "Turn",
     "Workspace",
@@ -20,6 +19,5 @@ __all__ = [
     "open_workspace",
     "require_promising",
     "robot_seconds_spent",
-    "score",
     "usable",
 ]

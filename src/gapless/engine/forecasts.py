@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.stats import norm
 
 from gapless.core import Artifact, Block, GaplessError, Interface, Params, Signals, Store
+from gapless.robots.limits import rest_of
 
 SLACK = 0.002
 """Narrowest interval, as a share of the mean to either side: a robot is never exactly its simulator."""
@@ -26,7 +27,7 @@ class Still(Block):
     def step(
         self, params: Params, memory: Array, inputs: Signals, dt_s: float, key: PRNGKeyArray
     ) -> tuple[Array, Signals]:
-        return memory, {c.name: jnp.clip(jnp.zeros(c.width), c.low, c.high) for c in self.interface.commands}
+        return memory, {c.name: jnp.asarray(rest_of(c)) for c in self.interface.commands}
 
 
 @dataclass(frozen=True)
