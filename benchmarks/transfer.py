@@ -20,6 +20,7 @@ from gapless.core import key_for, nominal_belief, prior_belief
 from gapless.engine import Recipe, Stages, Turn, Workspace, cranks, new_workspace, usable
 from gapless.learn import Excite, excite, gap
 from gapless.nets.policy import NetworkPolicy
+from gapless.nets.weights import weights_bytes
 from gapless.robots import find_robot
 from gapless.train import Ppo, Train, train
 from glue import glue_belief
@@ -92,7 +93,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
             folder / "workspace", setting.get("model", robot), setting.get("task") or TASKS[robot], seed
         )
         judge = Judge(spec, workspace.task)
-        recipe = replace(quick(Recipe()) if setting["quick"] else Recipe(), force=True)
+        recipe = replace(quick(Recipe()) if setting["quick"] else Recipe(), force=True, explain=False)
         nominal = train(
             workspace.simulator, nominal_belief(workspace.parameters), workspace.task, recipe.train,
             key_for(seed, "nominal"),
@@ -157,7 +158,8 @@ def glued(workspace: Workspace, recipe: Recipe, seed: int) -> NetworkPolicy:
 
 def ranked(stages: Stages, judge: Judge, turn: Turn, policies: list[NetworkPolicy]) -> dict[str, Any]:
     """Rank correlation of what is forecast under the last belief and what is so, over ten policies from clumsy to able."""
-    chosen = [policies[k] for k in np.unique(np.linspace(0, len(policies) - 1, RANKED).round().astype(int))]
+    distinct = list({weights_bytes(p): p for p in policies}.values())
+    chosen = [distinct[k] for k in np.unique(np.linspace(0, len(distinct) - 1, RANKED).round().astype(int))]
     forecast = [float(np.mean(stages.simulate(turn.belief, p, 32, 1, "rank")[1])) for p in chosen]
     outcome = [judge.worth(p).value for p in chosen]
     return {"rank": float(spearmanr(forecast, outcome).statistic), "ranked": [forecast, outcome]}

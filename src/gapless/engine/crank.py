@@ -20,7 +20,8 @@ class Turn:
     """Of the whole workspace until now, resets and aborted episodes included."""
     belief: Artifact
     gap: Artifact
-    attribution: Artifact
+    attribution: Artifact | None
+    """What causes the gap, where the recipe asks for it."""
     policy: Artifact
     check: Artifact
     forecast: Artifact
@@ -28,6 +29,8 @@ class Turn:
 
     def causes(self, most: int = 2) -> str:
         """The main causes of the gap, in words."""
+        if self.attribution is None:
+            return "not asked"
         largest = [f for f in self.attribution.figures["families"] if f["explained"] >= 0.05][:most]
         return ", ".join(f"{f['family']} {f['explained']:.0%}" for f in largest) or "none found"
 
@@ -79,7 +82,7 @@ def cranks(
 def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact | None) -> tuple[Turn, Artifact]:
     belief = stages.learn(logs)
     gap = stages.gap(belief, logs)
-    attribution = stages.attribute(belief, logs)
+    attribution = stages.attribute(belief, logs) if stages.recipe.explain else None
     policy = stages.train(belief, policy)
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)

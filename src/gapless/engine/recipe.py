@@ -40,6 +40,8 @@ class Recipe:
     """How the first policy is trained."""
     again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))
     """How a policy is trained further from the last crank's."""
+    explain: bool = True
+    """Whether each crank also says what causes the gap."""
     afresh: bool = True
     """Whether later cranks also train from scratch and keep the better one: a policy seldom leaves the way it has found."""
 

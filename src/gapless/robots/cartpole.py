@@ -58,7 +58,7 @@ class CartpoleReality(Mechanism):
             "stribeck": between(0.5, 0.9),
             "bristle": between(1500.0, 3000.0),
             "gap": between(0.0015, 0.003),
-            "belt": between(600.0, 1000.0),
+            "belt": between(150.0, 250.0),
             "cogging": between(0.5, 0.8),
             "cable": between(12.0, 18.0),
             "warming_s": between(1.5, 3.0),

@@ -58,7 +58,7 @@ class FurutaReality(Mechanism):
             "stribeck": between(0.5, 0.9),
             "bristle": between(6.0, 12.0),
             "gap": between(0.03, 0.06),
-            "belt": between(3.0, 5.0),
+            "belt": between(2.0, 3.0),
             "cogging": between(0.014, 0.022),
             "cable": between(0.05, 0.08),
             "warming_s": between(1.5, 3.0),

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verdict
+from gapless.core.observation import Kind
 
 TARGET_M = (0.32, 0.0)
 """Where the puck should come to rest, from where it lies at home."""
@@ -18,6 +19,8 @@ TABLE_M = 0.8
 ARM_RAD = 1.3
 """How far from home a joint may turn; the arm goes a little further."""
 VOLTS = 10.0
+KINDS: tuple[Kind, ...] = ("value", "rate")
+"""What is observed of each channel."""
 HOME_M = 0.01
 """How far from its home the puck lies at the start."""
 
@@ -41,7 +44,7 @@ class Slide(Task):
         Channel("puck.y", unit="m"),
     )
     observe = Observation(
-        tuple(Feature(c.name, kind) for c in measurements for kind in ("value", "rate")),  # type: ignore[misc]
+        tuple(Feature(c.name, kind) for c in measurements for kind in KINDS),
         frames=2,
         commands=3,
     )

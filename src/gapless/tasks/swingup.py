@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verdict
+from gapless.core.observation import Kind
 
 UPRIGHT_RAD = 0.3
 """How far from upright the pole may be in the last second."""
@@ -83,8 +84,14 @@ class PoleTask(Task):
 
 
 def _observed(base: str, pole: str) -> Observation:
-    kinds = ((base, "value"), (base, "rate"), (pole, "sin"), (pole, "cos"), (pole, "angle_rate"))
-    return Observation(tuple(Feature(channel, kind) for channel, kind in kinds), frames=2, commands=3)  # type: ignore[arg-type]
+    kinds: tuple[tuple[str, Kind], ...] = (
+        (base, "value"),
+        (base, "rate"),
+        (pole, "sin"),
+        (pole, "cos"),
+        (pole, "angle_rate"),
+    )
+    return Observation(tuple(Feature(channel, kind) for channel, kind in kinds), frames=2, commands=3)
 
 
 class SwingUp(PoleTask):
