@@ -17,10 +17,9 @@ from frame import Benchmark, Cells, finish
 from gapless.core import Log, Point, key_for, prior_belief
 from gapless.engine import Workspace, new_workspace
 from gapless.learn import Excite, excite, identify
-from gapless.learn.identify import per_query
 from gapless.learn.least_squares import information_at
 from gapless.learn.shooting import Shooting
-from gapless.learn.windows import cut
+from gapless.learn.windows import cut, per_query
 from gapless.robots import find_robot, record
 from gapless.robots.finding import reality_of
 

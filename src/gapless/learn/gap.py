@@ -8,11 +8,10 @@ from jaxtyping import Float
 
 from gapless.core import Belief, GaplessError, Log, Simulator, nominal_belief
 
-from .identify import per_query
 from .least_squares import fit_starts, leftover
 from .noise import sensor_noise
 from .shooting import Shooting, Slopes, centre_of
-from .windows import Windows, cut
+from .windows import Windows, cut, per_query
 
 PREFIX_S = 0.2
 """Time before each prediction from which the start is fitted; a crude start would prefer the wrong parameters."""

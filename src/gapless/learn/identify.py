@@ -5,15 +5,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 
-from gapless.core import GaplessError, Gaussian, Log, Simulator, nominal_belief
+from gapless.core import GaplessError, Gaussian, Log, Params, Simulator, nominal_belief
 
-from .evolution import evolve
+from .divergence import window_length
 from .least_squares import Bounds, Fit, fit, fit_starts
 from .noise import sensor_noise
+from .search import search
 from .shooting import Shooting
-from .windows import Windows, cut
+from .uncertainty import covariance_of
+from .untold import Untold, untold
+from .windows import Windows, cut, per_query, thin
+
+LONGER = 1.4
+"""Windows are cut anew where the first fit allows them to be longer by this."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +27,24 @@ class Identify:
 
     method: Literal["auto", "least-squares", "cma"] = "auto"
     """Least squares, evolution followed by least squares, or the second where the first stalls."""
-    window_s: float = 0.4
-    """Length of a window: longer ones say more and get stuck sooner."""
+    window_s: float | None = None
+    """Length of a window: longer ones say more and get stuck sooner. Chosen from how fast trajectories part unless given."""
     windows: int = 120
     """Windows used at most; more are thinned out evenly."""
+    starts: int = 3
+    """Beginnings of the search: the prior's centre and the best of many draws."""
     iterations: int = 30
     """Least-squares iterations at most."""
     stalled: float = 25.0
     """Mean square residual, in units of the sensors' noise, above which `auto` tries evolution."""
     doubt: float = 0.06
     """Least relative deviation of every parameter when the model does not explain the logs (held-out chi-square of 10)."""
+    worse: float = 1.05
+    """A fit whose held-out chi-square is worse than the prior's by this factor is refused."""
 
     def __post_init__(self) -> None:
-        if self.window_s <= 0 or self.windows < 1 or self.iterations < 1:
-            raise GaplessError("identification needs window_s > 0, windows ≥ 1 and iterations ≥ 1.")
+        if (self.window_s is not None and self.window_s <= 0) or min(self.windows, self.iterations, self.starts) < 1:
+            raise GaplessError("identification needs window_s > 0 and windows, starts and iterations ≥ 1.")
 
 
 @dataclass(frozen=True)
@@ -45,11 +54,20 @@ class Identified:
     belief: Gaussian
     chi_square: float
     """Mean square held-out residual per degree of freedom, in units of the sensors' noise."""
+    chi_square_before: float
+    """The same at the prior's centre."""
     train_chi_square: float
     noise: dict[str, float]
     windows: int
+    window_s: float
     iterations: int
     method: str
+    agreeing: tuple[int, int]
+    """Beginnings that led to the same place, and all of them."""
+    untold: Untold
+    """What the logs cannot tell."""
+    refused: str = ""
+    """Why the fit was refused and the belief is still the prior; empty if it was not."""
 
 
 def identify(
@@ -67,18 +85,48 @@ def identify(
         raise GaplessError("no parameter is free, so there is nothing to identify. Set free = true in params.toml.")
     for log in logs + held_out:
         simulator.interface.require_same(log.interface, "the simulator", "the log")
-    windows = _thin(_windows(simulator, logs, recipe), recipe.windows)
-    noise = sensor_noise(logs)
-    level = per_query(windows, noise)
-    shooting = Shooting(simulator, windows, prior.names, nominal_belief(simulator.parameters).mean())
-    bounds = bounds_of(prior)
-    found, method = _search(shooting, bounds, level, recipe, seed, progress)
-    noise, found = _sharpened(shooting, bounds, found, noise)
-    chi_square = _chi_square(shooting, found, held_out, noise, recipe)
-    covariance = np.linalg.inv(found.information) * max(1.0, chi_square)
-    covariance = (covariance + covariance.T) / 2 + np.diag(_misfit(chi_square) * (recipe.doubt * found.params) ** 2)
-    belief = _with_noise(prior, found.params, covariance, noise, simulator)
-    return Identified(belief, chi_square, found.cost, noise, len(windows), found.iterations, method)
+    bounds, noise = bounds_of(prior), sensor_noise(logs)
+    fixed = nominal_belief(simulator.parameters).mean()
+    at_prior = fixed | dict(zip(prior.names, prior.centre, strict=True))
+    shooting = Shooting(simulator, _windows(simulator, logs, recipe, at_prior), prior.names, fixed)
+    level = per_query(shooting.windows, noise)
+    found = search(
+        shooting, bounds, level, recipe.method, recipe.starts, recipe.iterations, recipe.stalled, seed, progress
+    )
+    noise, best = _sharpened(shooting, bounds, found.fit, noise)
+    shooting, best = _longer(shooting, bounds, best, noise, logs, recipe)
+    before, after = (_chi_square(shooting, p, held_out, noise, recipe) for p in (bounds.centre, best.params))
+    chi_square = best.cost if after is None else after
+    level = per_query(shooting.windows, noise)
+    refused = _refusal(before, after, recipe)
+    centre, covariance = bounds.centre, prior.covariance
+    if not refused:
+        centre = best.params
+        covariance = covariance_of(shooting, best, bounds, level, chi_square)
+        covariance = covariance + np.diag(_misfit(chi_square) * (recipe.doubt * centre) ** 2)
+    return Identified(
+        _with_noise(prior, centre, covariance, noise, simulator),
+        chi_square,
+        chi_square if before is None else before,
+        best.cost,
+        noise,
+        len(shooting.windows),
+        float(shooting.windows.seconds),
+        best.iterations,
+        found.method,
+        (found.agreeing, found.begun),
+        untold(prior.names, best.information, bounds.deviation),
+        refused,
+    )
+
+
+def _refusal(before: float | None, after: float | None, recipe: Identify) -> str:
+    if before is None or after is None or after <= recipe.worse * before:
+        return ""
+    return (
+        f"the fit predicts held-out logs worse than the prior (chi-square {after:.3g} against {before:.3g}), "
+        "so that the prior stays. Collect more, or richer, logs"
+    )
 
 
 def _misfit(chi_square: float) -> float:
@@ -94,40 +142,17 @@ def bounds_of(prior: Gaussian) -> Bounds:
     return Bounds(prior.centre, np.sqrt(np.diag(prior.covariance)), prior.low, prior.high)
 
 
-def per_query(windows: Windows, noise: dict[str, float]) -> Float[np.ndarray, " query"]:
-    """The noise of each sample of a window."""
-    return np.array([noise[name] for name, _ in windows.columns])[windows.channel]
-
-
-def _windows(simulator: Simulator, logs: list[Log], recipe: Identify) -> Windows:
-    windows = cut(simulator, logs, recipe.window_s)
+def _windows(simulator: Simulator, logs: list[Log], recipe: Identify, params: Params) -> Windows:
+    seconds = recipe.window_s or window_length(simulator, logs, params)
+    windows = None if seconds is None else cut(simulator, logs, seconds)
     if windows is None:
         longest = max((log.seconds for log in logs), default=0.0)
+        needed = "windows" if seconds is None else f"windows of {seconds} s"
         raise GaplessError(
-            f"no log is long enough to learn from: the longest has {longest:.2f} s and windows need {recipe.window_s} s "
+            f"no log is long enough to learn from: the longest has {longest:.2f} s, too little for {needed} "
             "and a little before. Collect more, or lower window_s."
         )
-    return windows
-
-
-def _thin(windows: Windows, most: int) -> Windows:
-    if len(windows) <= most:
-        return windows
-    return windows.some(np.unique(np.linspace(0, len(windows) - 1, most).astype(int)))
-
-
-def _search(
-    shooting: Shooting, bounds: Bounds, level: np.ndarray, recipe: Identify, seed: int,
-    progress: Callable[[int, float], None] | None,
-) -> tuple[Fit, str]:  # fmt: skip
-    if recipe.method != "cma":
-        found = fit(shooting, bounds, level, bounds.centre, recipe.iterations, progress)
-        if recipe.method == "least-squares" or found.cost < recipe.stalled:
-            return found, "least-squares"
-        other = fit(shooting, bounds, level, evolve(shooting, bounds, level, seed), recipe.iterations, progress)
-        return (other, "cma") if other.cost < found.cost else (found, "least-squares")
-    begin = evolve(shooting, bounds, level, seed, progress)
-    return fit(shooting, bounds, level, begin, recipe.iterations, progress), "cma"
+    return thin(windows, recipe.windows)
 
 
 def _sharpened(shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, float]) -> tuple[dict[str, float], Fit]:
@@ -140,16 +165,37 @@ def _sharpened(shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, 
     return lower, again
 
 
-def _chi_square(
-    shooting: Shooting, found: Fit, held_out: list[Log], noise: dict[str, float], recipe: Identify
-) -> float:
-    windows = cut(shooting.simulator, held_out, recipe.window_s)
+def _longer(
+    shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, float], logs: list[Log], recipe: Identify
+) -> tuple[Shooting, Fit]:
+    """The fit on longer windows, where the simulator has become good enough for them."""
+    if recipe.window_s is not None:
+        return shooting, found
+    seconds = window_length(shooting.simulator, logs, shooting.fixed | _named(shooting, found.params))
+    if seconds is None or seconds < LONGER * shooting.windows.seconds:
+        return shooting, found
+    windows = cut(shooting.simulator, logs, seconds)
     if windows is None:
-        return found.cost
-    windows = _thin(windows, recipe.windows)
+        return shooting, found
+    longer = Shooting(shooting.simulator, thin(windows, recipe.windows), shooting.names, shooting.fixed)
+    return longer, fit(longer, bounds, per_query(longer.windows, noise), found.params, 8)
+
+
+def _named(shooting: Shooting, params: np.ndarray) -> Params:
+    return dict(zip(shooting.names, params, strict=True))
+
+
+def _chi_square(
+    shooting: Shooting, params: np.ndarray, held_out: list[Log], noise: dict[str, float], recipe: Identify
+) -> float | None:
+    """Per degree of freedom, on logs that the fit has not seen; None where they are too short."""
+    windows = cut(shooting.simulator, held_out, shooting.windows.seconds)
+    if windows is None:
+        return None
+    windows = thin(windows, recipe.windows)
     other = Shooting(shooting.simulator, windows, shooting.names, shooting.fixed)
     level = per_query(windows, noise)
-    _, slopes = fit_starts(other, found.params, level, np.ones(len(level)))
+    _, slopes = fit_starts(other, params, level, np.ones(len(level)))
     freedom = windows.present.sum() - windows.start.size
     return float(((slopes.residual / level) ** 2).sum() / max(freedom, 1))
 

@@ -114,6 +114,16 @@ def information_at(
     return with_prior - np.diag(1 / scale**2)
 
 
+def eliminated(
+    slopes: Slopes, level: Float[np.ndarray, " query"], bounds: Bounds
+) -> tuple[Float[np.ndarray, "window query param"], Float[np.ndarray, "window query"]]:
+    """Derivatives by the parameters (in prior deviations) and residuals, in units of the noise, each start refitted."""
+    r, jp, js = _weighted(slopes, level, bounds)
+    h_ss = np.einsum("wqs,wqt->wst", js, js) + 1e-9 * np.eye(js.shape[-1])
+    back = np.linalg.solve(h_ss, np.einsum("wqs,wqp->wsp", js, jp))
+    return jp - js @ back, r
+
+
 def _information(slopes: Slopes, noise: np.ndarray, params: np.ndarray, bounds: Bounds) -> np.ndarray:
     found = _reduced(slopes, noise, 0.0, params, bounds)[0]
     # In deviations of the prior, which counts for one: rounding must not leave less than it alone would say.
@@ -144,11 +154,7 @@ def _step(
 
 def _reduced(slopes: Slopes, level: np.ndarray, damping: float, params: np.ndarray, bounds: Bounds) -> tuple:
     """Normal equations of the parameters (in prior deviations) after eliminating the starts."""
-    z = slopes.residual / level
-    weight = np.sqrt(np.where(np.abs(z) < 10, 1.0, 10 / np.maximum(np.abs(z), 1e-9)))
-    r = z * weight
-    jp = slopes.by_param * bounds.deviation * (weight / level)[..., None]
-    js = slopes.by_start * (weight / level)[..., None]
+    r, jp, js = _weighted(slopes, level, bounds)
     h_ss = np.einsum("wqs,wqt->wst", js, js)
     size = np.arange(h_ss.shape[1])
     h_ss[:, size, size] = h_ss[:, size, size] * (1 + damping) + 1e-9
@@ -158,3 +164,11 @@ def _reduced(slopes: Slopes, level: np.ndarray, damping: float, params: np.ndarr
     pull = (params - bounds.centre) / bounds.deviation
     b = np.einsum("wqp,wq->p", jp, r) - np.einsum("wsp,wst,wt->p", h_sp, h_inv, g_s) + pull
     return a, b, h_inv, h_sp, g_s
+
+
+def _weighted(slopes: Slopes, level: np.ndarray, bounds: Bounds) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Residuals and derivatives in units of the noise, runaway samples held back as `_cost` counts them."""
+    z = slopes.residual / level
+    weight = np.sqrt(np.where(np.abs(z) < 10, 1.0, 10 / np.maximum(np.abs(z), 1e-9)))
+    jp = slopes.by_param * bounds.deviation * (weight / level)[..., None]
+    return z * weight, jp, slopes.by_start * (weight / level)[..., None]

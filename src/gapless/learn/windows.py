@@ -17,6 +17,8 @@ class Windows:
     """Pieces of logs of one length, on their true clocks. Columns are channels' numbers side by side."""
 
     logs: list[Log]
+    seconds: float
+    """Length of each."""
     which: Int[np.ndarray, " window"]
     """The log that each window is from."""
     begin_s: Float[np.ndarray, " window"]
@@ -65,6 +67,7 @@ def cut(simulator: Simulator, logs: list[Log], seconds: float, every_s: float | 
         first += width
     return Windows(
         logs,
+        seconds,
         np.array([i for i, _ in pieces]),
         np.array([begin for _, begin in pieces]),
         times,
@@ -74,6 +77,18 @@ def cut(simulator: Simulator, logs: list[Log], seconds: float, every_s: float | 
         columns,
         np.array([_guess(simulator, logs[i], begin) for i, begin in pieces]),
     )
+
+
+def thin(windows: Windows, most: int) -> Windows:
+    """At most so many of them, evenly chosen."""
+    if len(windows) <= most:
+        return windows
+    return windows.some(np.unique(np.linspace(0, len(windows) - 1, most).astype(int)))
+
+
+def per_query(windows: Windows, noise: dict[str, float]) -> Float[np.ndarray, " query"]:
+    """The noise of each sample of a window."""
+    return np.array([noise[name] for name, _ in windows.columns])[windows.channel]
 
 
 def read_joints(simulator: Simulator) -> tuple[str, ...]:

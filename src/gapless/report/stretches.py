@@ -6,11 +6,10 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import Belief, GaplessError, Log, nominal_belief
-from gapless.learn.identify import per_query
 from gapless.learn.least_squares import fit_starts
 from gapless.learn.noise import sensor_noise
 from gapless.learn.shooting import Shooting, centre_of
-from gapless.learn.windows import Windows, cut
+from gapless.learn.windows import Windows, cut, per_query
 from gapless.simulators import MujocoSimulator
 
 STRETCH_S = 1.0

@@ -3,6 +3,7 @@
 from .around import Around
 from .completing import Completed, complete_model
 from .drive import Agent, Loop, Restart
+from .finer import finer
 from .jax_cartpole import JaxCartpole
 from .model import load_model, propose_interface
 from .mujoco_cpu import MujocoSimulator
@@ -24,6 +25,7 @@ __all__ = [
     "Rollout",
     "TraceableSimulator",
     "complete_model",
+    "finer",
     "holds_of",
     "load_model",
     "logs_of",

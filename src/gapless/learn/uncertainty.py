@@ -1,0 +1,53 @@
+"""How sure a fit may be: what the windows say, what they disagree about, and what the integrator adds."""
+
+import numpy as np
+from jaxtyping import Float
+
+from gapless.core import Simulator
+from gapless.simulators import finer
+
+from .least_squares import Bounds, Fit, eliminated
+from .shooting import Shooting
+
+
+def covariance_of(
+    shooting: Shooting, found: Fit, bounds: Bounds, level: Float[np.ndarray, " query"], chi_square: float
+) -> Float[np.ndarray, "param param"]:
+    """Of the parameters: the sensors' noise as large as held-out logs say, windows that pull apart, and the time step.
+
+    Windows that want different parameters (a sandwich, White 1980) and a finer integration that wants others than the
+    simulator's own are doubts that noise alone does not show.
+    """
+    slopes = shooting.slopes(found.params, found.starts, bounds.deviation)
+    jacobian, residual = eliminated(slopes, level, bounds)
+    inverse = np.linalg.inv(np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(jacobian.shape[-1]))
+    scores = np.einsum("wqp,wq->wp", jacobian, residual)
+    torn = inverse @ (scores.T @ scores) @ inverse
+    total = inverse * max(1.0, chi_square)
+    total = total + _excess(torn, total)
+    shift = _finer_shift(shooting, found, level, jacobian, inverse)
+    total = total + np.outer(shift, shift)
+    return (total + total.T) / 2 * np.outer(bounds.deviation, bounds.deviation)
+
+
+def _excess(one: Float[np.ndarray, "n n"], other: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """What the one covariance holds beyond the other, direction by direction; nothing where it holds less."""
+    values, axes = np.linalg.eigh(other)
+    root = axes @ np.diag(np.sqrt(np.maximum(values, 1e-30))) @ axes.T
+    back = axes @ np.diag(1 / np.sqrt(np.maximum(values, 1e-30))) @ axes.T
+    values, axes = np.linalg.eigh(back @ one @ back)
+    return root @ axes @ np.diag(np.maximum(values - 1, 0.0)) @ axes.T @ root
+
+
+def _finer_shift(
+    shooting: Shooting, found: Fit, level: np.ndarray, jacobian: np.ndarray, inverse: np.ndarray
+) -> Float[np.ndarray, " param"]:
+    """By how much the parameters would move, in prior deviations, if the physics were integrated better."""
+    fine: Simulator | None = finer(shooting.simulator)
+    if fine is None:
+        return np.zeros(len(found.params))
+    other = Shooting(fine, shooting.windows, shooting.names, shooting.fixed)
+    params, starts = found.params[None], found.starts[None]
+    change = (other.residuals(params, starts) - shooting.residuals(params, starts))[0] / level
+    change = np.clip(change, -10, 10)
+    return -inverse @ np.einsum("wqp,wq->p", jacobian, change)
