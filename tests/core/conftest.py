@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gapless.core import Belief, Block, Feature, Gaussian, Observation, Point, Uniform
+from gapless.core import Belief, Block, Feature, Gaussian, Observation, Particles, Point, Uniform
 
 BELIEFS: dict[str, Belief] = {
     "point": Point(("pole.mass", "motor.gain"), np.array([0.15, -1.5])),
@@ -16,6 +16,12 @@ BELIEFS: dict[str, Belief] = {
         np.array([[4e-4, 1.6e-5], [1.6e-5, 1e-6]]),
         np.array([0.05, 0.014]),
         np.array([0.25, 0.026]),
+    ),
+    "particles on a bend": Particles(
+        ("pole.mass", "command.latency"),
+        np.array([[0.15 + 0.01 * t, 0.02 + 1e-3 * t**2] for t in np.linspace(-1, 1, 40)]),
+        np.array([0.05, 0.01]),
+        np.array([0.25, 0.03]),
     ),
 }
 

@@ -1,27 +1,19 @@
 """The vocabulary: log, belief, block, task, crank, and the types around them."""
 
 from .artifact import Artifact, Store
-from .belief import (
-    Belief,
-    Gaussian,
-    Point,
-    Uniform,
-    belief_from_dict,
-    complete,
-    nominal_belief,
-    prior_belief,
-    read_belief,
-)
+from .belief import Belief, Gaussian, Point, Uniform, complete, nominal_belief, prior_belief
 from .block import Block, Chain
 from .errors import GaplessError
 from .interface import Channel, Interface
 from .log import Log, on_one_clock
 from .observation import Feature, Observation
 from .parameter import FAMILIES, Parameter
+from .particles import Particles
 from .robot import Robot
 from .seeds import generator_for, generator_from, key_for
 from .signals import Params, Signals, stack, unstack
 from .simulator import Holds, Simulator
+from .stored_belief import belief_from_dict, read_belief
 from .task import Task, Verdict
 
 __all__ = [
@@ -40,6 +32,7 @@ __all__ = [
     "Observation",
     "Parameter",
     "Params",
+    "Particles",
     "Point",
     "Robot",
     "Signals",

@@ -1,9 +1,7 @@
 """A distribution over parameters: prior, posterior, randomization range and point estimate are all beliefs."""
 
-import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, Self
 
 import equinox as eqx
@@ -12,9 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
-from .errors import GaplessError
 from .parameter import Parameter
-from .reading import LARGEST_JSON, plain_object, read_limited
 from .signals import Params
 
 REJECTION_ROUNDS = 32
@@ -60,14 +56,14 @@ class Point(Belief):
         return {k: jnp.full((n,), v) for k, v in zip(self.names, self.values, strict=True)}
 
     def log_prob(self, params: Params) -> Float[jax.Array, " n"]:
-        same = _columns(self.names, params) == self.values
+        same = columns_of(self.names, params) == self.values
         return jnp.where(same.all(-1), 0.0, -jnp.inf)
 
     def mean(self) -> Params:
-        return _named(self.names, self.values)
+        return named(self.names, self.values)
 
     def deviation(self) -> Params:
-        return _named(self.names, np.zeros_like(self.values))
+        return named(self.names, np.zeros_like(self.values))
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "point", "names": list(self.names), "values": self.values.tolist()}
@@ -82,18 +78,18 @@ class Uniform(Belief):
 
     def sample(self, key: PRNGKeyArray, n: int) -> Params:
         draws = jax.random.uniform(key, (n, len(self.names)), minval=self.low, maxval=self.high)
-        return _named(self.names, draws.T)
+        return named(self.names, draws.T)
 
     def log_prob(self, params: Params) -> Float[jax.Array, " n"]:
-        x = _columns(self.names, params)
+        x = columns_of(self.names, params)
         inside = ((x >= self.low) & (x <= self.high)).all(-1)
         return jnp.where(inside, -jnp.log(self.high - self.low).sum(), -jnp.inf)
 
     def mean(self) -> Params:
-        return _named(self.names, (self.low + self.high) / 2)
+        return named(self.names, (self.low + self.high) / 2)
 
     def deviation(self) -> Params:
-        return _named(self.names, (self.high - self.low) / np.sqrt(12.0))
+        return named(self.names, (self.high - self.low) / np.sqrt(12.0))
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "uniform", "names": list(self.names), "low": self.low.tolist(), "high": self.high.tolist()}
@@ -114,7 +110,7 @@ class Gaussian(Belief):
         self, names: tuple[str, ...], centre: np.ndarray, covariance: np.ndarray, low: np.ndarray, high: np.ndarray
     ) -> None:
         self.names, self.centre, self.covariance, self.low, self.high = names, centre, covariance, low, high
-        self.root = _root(covariance)
+        self.root = root_of(covariance)
 
     def sample(self, key: PRNGKeyArray, n: int) -> Params:
         """Draws by rejection; one that missed the box in every round is clipped to it."""
@@ -123,11 +119,11 @@ class Gaussian(Belief):
         inside = ((draws >= self.low) & (draws <= self.high)).all(-1)
         first = jnp.argmax(inside, axis=0)
         chosen = jnp.clip(draws[first, jnp.arange(n)], self.low, self.high)
-        return _named(self.names, chosen.T)
+        return named(self.names, chosen.T)
 
     def log_prob(self, params: Params) -> Float[jax.Array, " n"]:
         """Log density of the Gaussian before the cut, which differs from that of the belief by one constant."""
-        x = _columns(self.names, params)
+        x = columns_of(self.names, params)
         z = jax.scipy.linalg.solve_triangular(self.root, (x - self.centre).T, lower=True)
         size = len(self.names)
         density = -0.5 * (z**2).sum(0) - jnp.log(jnp.diag(self.root)).sum() - 0.5 * size * jnp.log(2 * jnp.pi)
@@ -136,44 +132,14 @@ class Gaussian(Belief):
         return jnp.where(inside, density, -jnp.inf)
 
     def mean(self) -> Params:
-        return _named(self.names, self.centre)
+        return named(self.names, self.centre)
 
     def deviation(self) -> Params:
-        return _named(self.names, np.sqrt(np.diag(self.covariance)))
+        return named(self.names, np.sqrt(np.diag(self.covariance)))
 
     def to_dict(self) -> dict[str, Any]:
         fields = {k: getattr(self, k).tolist() for k in ("centre", "covariance", "low", "high")}
         return {"kind": "gaussian", "names": list(self.names), **fields}
-
-
-KINDS: Mapping[str, type[Belief]] = {"point": Point, "uniform": Uniform, "gaussian": Gaussian}
-
-
-def belief_from_dict(plain: dict[str, Any]) -> Belief:
-    """The belief that `to_dict` wrote; whatever else anybody may have written is refused."""
-    kind = KINDS.get(str(plain.get("kind", "")))
-    if kind is None:
-        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r:.60}; it must be one of {', '.join(KINDS)}.")
-    try:
-        names = _names(plain["names"])
-        arrays = {k: _array(k, v, len(names)) for k, v in plain.items() if k not in ("kind", "names")}
-        if not np.all(arrays.get("low", -np.inf) <= arrays.get("high", np.inf)):
-            raise ValueError("low is above high")
-        return kind(names=names, **arrays)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise GaplessError(
-            f"this is no {plain['kind']} belief: {type(error).__name__} {error}. Learn it again."
-        ) from None
-
-
-def read_belief(path: Path) -> Belief:
-    """The belief in a JSON file."""
-    try:
-        return belief_from_dict(plain_object(read_limited(path, LARGEST_JSON)))
-    except (GaplessError, ValueError) as error:
-        raise GaplessError(
-            f"{path} cannot be read as a belief ({error}). Remove its folder to learn it again."
-        ) from None
 
 
 def nominal_belief(parameters: Iterable[Parameter]) -> Point:
@@ -196,28 +162,8 @@ def complete(params: Params, parameters: Iterable[Parameter], n: int) -> Params:
     return {p.name: given[p.name] if p.name in given else jnp.full((n,), p.nominal) for p in parameters}
 
 
-def _names(plain: Any) -> tuple[str, ...]:
-    if (
-        not isinstance(plain, list | tuple)
-        or not all(isinstance(n, str) for n in plain)
-        or len(set(plain)) < len(plain)
-    ):
-        raise ValueError("its names are not a list of different words")
-    return tuple(plain)
-
-
-def _array(key: str, plain: Any, size: int) -> Float[np.ndarray, "..."]:
-    """One array of a belief about `size` parameters; a covariance must be a possible one."""
-    shape = (size, size) if key == "covariance" else (size,)
-    found = np.asarray(plain, np.float64)
-    if found.size != math.prod(shape) or (size and found.shape != shape) or not np.all(np.isfinite(found)):
-        raise ValueError(f"{key} must hold {' × '.join(map(str, shape))} finite numbers")
-    if key == "covariance" and size and not (np.all(np.diag(found) > 0) and np.allclose(found, found.T)):
-        raise ValueError("the covariance is not symmetric with a positive diagonal")
-    return found.reshape(shape)
-
-
-def _root(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+def root_of(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """Its Cholesky factor, whatever the units of its rows."""
     if not len(covariance):
         return covariance
     scale = np.sqrt(np.diag(covariance))
@@ -225,9 +171,11 @@ def _root(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     return np.linalg.cholesky(relative + 1e-10 * np.eye(len(scale))) * scale[:, None]
 
 
-def _columns(names: tuple[str, ...], params: Params) -> Float[jax.Array, "n param"]:
+def columns_of(names: tuple[str, ...], params: Params) -> Float[jax.Array, "n param"]:
+    """Parameters side by side, in the order of `names`."""
     return jnp.stack([jnp.atleast_1d(jnp.asarray(params[k])) for k in names], axis=-1)
 
 
-def _named(names: tuple[str, ...], rows: Any) -> Params:
+def named(names: tuple[str, ...], rows: Any) -> Params:
+    """Rows by the names of their parameters."""
     return dict(zip(names, rows, strict=True))

@@ -18,6 +18,7 @@ from gapless.core import (
     GaplessError,
     Gaussian,
     Log,
+    Particles,
     Robot,
     key_for,
     nominal_belief,
@@ -137,7 +138,8 @@ class Stages:
             found = identify(
                 self.workspace.simulator, self.prior(), training, held_out, self.recipe.identify, self.seed, told
             )
-            write_text(folder / BELIEF, json.dumps(found.belief.to_dict()))
+            known = found.particles or found.belief
+            write_text(folder / BELIEF, json.dumps(known.to_dict()))
             return {
                 "parameters": self.parameter_figures(found.belief),
                 "chi_square": found.chi_square,
@@ -145,6 +147,12 @@ class Stages:
                 "seconds_of_log": sum(log.seconds for log in kept),
                 "method": found.method,
                 "windows": found.windows,
+                "window_s": found.window_s,
+                "chi_square_before": found.chi_square_before,
+                "agreeing": list(found.agreeing),
+                "bend": found.bend,
+                "untold": found.untold.sentence(),
+                "refused": found.refused,
             }
 
         return self.workspace.store.make("belief", made_of, recipe, build)
@@ -299,6 +307,8 @@ class Stages:
 
     def _fitted(self, artifact: Artifact) -> Gaussian:
         belief = self.belief(artifact)
+        if isinstance(belief, Particles):
+            return belief.gaussian()
         if not isinstance(belief, Gaussian):
             raise GaplessError(
                 f"the belief {artifact.id} is no Gaussian, so that nothing can be excited by it. Learn it again."

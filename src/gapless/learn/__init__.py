@@ -2,6 +2,7 @@
 
 from .attribution import Cause, attribute
 from .excite import Excitation, Excite, excite
+from .fleet import Fleet, fleet
 from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
@@ -10,11 +11,13 @@ __all__ = [
     "Cause",
     "Excitation",
     "Excite",
+    "Fleet",
     "Gap",
     "Identified",
     "Identify",
     "attribute",
     "excite",
+    "fleet",
     "gap",
     "identify",
     "sensor_noise",

@@ -1,19 +1,20 @@
 """Logs → a belief over the simulator's parameters, as wide as the held-out logs say it must be."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from gapless.core import GaplessError, Gaussian, Log, Params, Simulator, nominal_belief
+from gapless.core import GaplessError, Gaussian, Log, Params, Particles, Simulator, nominal_belief
 
-from .divergence import window_length
+from .divergence import LENGTHS_S, window_length
 from .least_squares import Bounds, Fit, fit, fit_starts
 from .noise import sensor_noise
+from .posterior import Posterior, Shape, particles_of, posterior, with_noise
 from .search import search
 from .shooting import Shooting
-from .uncertainty import covariance_of
+from .tempering import Temper
 from .untold import Untold, untold
 from .windows import Windows, cut, per_query, thin
 
@@ -39,6 +40,10 @@ class Identify:
     """Mean square residual, in units of the sensors' noise, above which `auto` tries evolution."""
     doubt: float = 0.06
     """Least relative deviation of every parameter when the model does not explain the logs (held-out chi-square of 10)."""
+    posterior: Shape = "auto"
+    """The shape of the belief: particles where the posterior bends away from a Gaussian, unless told otherwise."""
+    temper: Temper = field(default_factory=Temper)
+    """How particles are found."""
     worse: float = 1.05
     """A fit whose held-out chi-square is worse than the prior's by this factor is refused."""
 
@@ -66,6 +71,10 @@ class Identified:
     """Beginnings that led to the same place, and all of them."""
     untold: Untold
     """What the logs cannot tell."""
+    bend: float
+    """How far the posterior is from a Gaussian: worst ratio of the cost and its parabola."""
+    particles: Particles | None = None
+    """The posterior itself, where a Gaussian does not do; `belief` has its first two moments."""
     refused: str = ""
     """Why the fit was refused and the belief is still the prior; empty if it was not."""
 
@@ -85,10 +94,11 @@ def identify(
         raise GaplessError("no parameter is free, so there is nothing to identify. Set free = true in params.toml.")
     for log in logs + held_out:
         simulator.interface.require_same(log.interface, "the simulator", "the log")
-    bounds, noise = bounds_of(prior), sensor_noise(logs)
+    bounds = bounds_of(prior)
     fixed = nominal_belief(simulator.parameters).mean()
     at_prior = fixed | dict(zip(prior.names, prior.centre, strict=True))
     shooting = Shooting(simulator, _windows(simulator, logs, recipe, at_prior), prior.names, fixed)
+    noise = sensor_noise(logs)
     level = per_query(shooting.windows, noise)
     found = search(
         shooting, bounds, level, recipe.method, recipe.starts, recipe.iterations, recipe.stalled, seed, progress
@@ -99,13 +109,14 @@ def identify(
     chi_square = best.cost if after is None else after
     level = per_query(shooting.windows, noise)
     refused = _refusal(before, after, recipe)
-    centre, covariance = bounds.centre, prior.covariance
-    if not refused:
-        centre = best.params
-        covariance = covariance_of(shooting, best, bounds, level, chi_square)
-        covariance = covariance + np.diag(_misfit(chi_square) * (recipe.doubt * centre) ** 2)
+    known = Posterior(bounds.centre, prior.covariance) if refused else None
+    if known is None:
+        known = posterior(
+            shooting, best, bounds, level, chi_square, recipe.doubt, recipe.posterior, recipe.temper, seed
+        )
+    belief = with_noise(prior, known, noise, simulator)
     return Identified(
-        _with_noise(prior, centre, covariance, noise, simulator),
+        belief,
         chi_square,
         chi_square if before is None else before,
         best.cost,
@@ -116,6 +127,8 @@ def identify(
         found.method,
         (found.agreeing, found.begun),
         untold(prior.names, best.information, bounds.deviation),
+        known.bend,
+        particles_of(known, belief, seed),
         refused,
     )
 
@@ -129,14 +142,6 @@ def _refusal(before: float | None, after: float | None, recipe: Identify) -> str
     )
 
 
-def _misfit(chi_square: float) -> float:
-    """How far the model is from explaining the logs: 0 up to a chi-square of one, 1 from ten on.
-
-    What no parameter expresses leaks into all of them, and their own intervals do not know it.
-    """
-    return float(np.clip(np.log10(max(chi_square, 1.0)), 0.0, 1.0))
-
-
 def bounds_of(prior: Gaussian) -> Bounds:
     """The prior as least squares wants it."""
     return Bounds(prior.centre, np.sqrt(np.diag(prior.covariance)), prior.low, prior.high)
@@ -147,10 +152,9 @@ def _windows(simulator: Simulator, logs: list[Log], recipe: Identify, params: Pa
     windows = None if seconds is None else cut(simulator, logs, seconds)
     if windows is None:
         longest = max((log.seconds for log in logs), default=0.0)
-        needed = "windows" if seconds is None else f"windows of {seconds} s"
         raise GaplessError(
-            f"no log is long enough to learn from: the longest has {longest:.2f} s, too little for {needed} "
-            "and a little before. Collect more, or lower window_s."
+            f"no log is long enough to learn from: the longest has {longest:.2f} s and windows need "
+            f"{seconds or LENGTHS_S[-1]} s and a little before. Collect more, or longer, episodes."
         )
     return thin(windows, recipe.windows)
 
@@ -198,22 +202,3 @@ def _chi_square(
     _, slopes = fit_starts(other, params, level, np.ones(len(level)))
     freedom = windows.present.sum() - windows.start.size
     return float(((slopes.residual / level) ** 2).sum() / max(freedom, 1))
-
-
-def _with_noise(
-    prior: Gaussian, centre: np.ndarray, covariance: np.ndarray, noise: dict[str, float], simulator: Simulator
-) -> Gaussian:
-    """The belief over what was fitted, and the sensors' noise beside it where the simulator has a parameter for it."""
-    known = {p.name for p in simulator.parameters}
-    extra = {f"{c}.noise": v for c, v in noise.items() if f"{c}.noise" in known and f"{c}.noise" not in prior.names}
-    size, more = len(centre), np.array(list(extra.values()))
-    full = np.zeros((size + len(more),) * 2)
-    full[:size, :size] = covariance
-    full[np.arange(size, len(full)), np.arange(size, len(full))] = (0.05 * more) ** 2
-    return Gaussian(
-        prior.names + tuple(extra),
-        np.concatenate([centre, more]),
-        full,
-        np.concatenate([prior.low, 0.5 * more]),
-        np.concatenate([prior.high, 2 * more]),
-    )

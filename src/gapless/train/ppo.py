@@ -98,6 +98,7 @@ class Training:
         self._doubts, self._belief_static = eqx.partition(belief.prepared(), eqx.is_array)
         self._loop = Loop(self.simulator, Agent(self._look, self._act))
         self._update = eqx.filter_jit(self._learn)
+        self._drawn = eqx.filter_jit(self._next)
         self._traced = eqx.filter_jit(self._traced_iterations)
         self.steps_done = 0
         self._state, self._carry, self._last = self._begin(keys[1])
@@ -117,10 +118,11 @@ class Training:
         return {k: float(jnp.nanmean(v)) for k, v in notes.items()}
 
     def _iterate_stepped(self, key: PRNGKeyArray) -> dict[str, Any]:
-        collect, learn = jax.random.split(key)
+        collect, learn, draw = jax.random.split(key, 3)
         weights = self._weights(self.learner)
+        carry = {**self._carry, "next": self._drawn(self._doubts, draw)}
         self._state, self._carry, self._last, batch = self._loop.drive(
-            weights, self._state, self._carry, self._last, collect, self.recipe.steps
+            weights, self._state, carry, self._last, collect, self.recipe.steps
         )
         self.learner, notes = self._update(self.learner, batch, learn)
         return notes
@@ -130,8 +132,9 @@ class Training:
 
         def once(arrays: Any, key: PRNGKeyArray) -> Any:
             learner, state, carry, last = eqx.combine(arrays, static)
-            collect, learn = jax.random.split(key)
+            collect, learn, draw = jax.random.split(key, 3)
             weights = self._weights(learner)
+            carry = {**carry, "next": self._next(weights[2], draw)}
             state, carry, last, batch = self._loop.drive(weights, state, carry, last, collect, self.recipe.steps)
             learner, notes = self._learn(learner, batch, learn)
             return eqx.partition((learner, state, carry, last), eqx.is_array)[0], notes
@@ -182,9 +185,9 @@ class Training:
         carry = {
             "memory": memory, "age": age, "params": params,
             "seen": jnp.zeros((worlds, self.task.observe.width(self.simulator.interface))),
-            "known": jnp.zeros((worlds, self.learner.critic.in_size)),
+            "known": jnp.zeros((worlds, self.learner.critic.in_size)), "next": self._drawn(self._doubts, keys[3]),
         }  # fmt: skip
-        start = self.task.explore(keys[3], worlds)
+        start = carry["next"][1]
         state, carry, last = self._loop.begin(self._weights(self.learner), carry, params, start, keys[4])
         return state, {**carry, "age": age}, last
 
@@ -207,23 +210,20 @@ class Training:
         finished = self.task.finished(seen)
         cut = finished | (age >= self.horizon)
         reward = self.task.reward(carry["measurement"], carry["command"], seen) * self.simulator.interface.period_s
-        restart, params = self._restart(weights[2], cut, carry["params"], key)
+        drawn, start = carry["next"]
+        params = {k: jnp.where(cut, v, carry["params"][k]) for k, v in drawn.items()}
         carry = {**carry, "memory": memory, "age": age, "seen": observation, "known": known, "params": params}
-        return carry, restart, {"reward": reward, "finished": finished, "cut": cut, "known_next": known}
+        return (
+            carry,
+            Restart(cut, params, start),
+            {"reward": reward, "finished": finished, "cut": cut, "known_next": known},
+        )
 
-    def _restart(self, doubts: Any, where: Any, params: Params, key: PRNGKeyArray) -> tuple[Restart, Params]:
+    def _next(self, doubts: Any, key: PRNGKeyArray) -> tuple[Params, Signals]:
+        """What each world begins its next episode with. Drawn once per batch: drawing at every end costs more than a step."""
         keys, worlds = jax.random.split(key), self.recipe.worlds
         belief = eqx.combine(doubts, self._belief_static)
-
-        def draw() -> Any:
-            return belief.sample(keys[0], worlds), self.task.explore(keys[1], worlds)
-
-        shapes = jax.eval_shape(draw)
-        drawn, start = jax.lax.cond(
-            where.any(), draw, lambda: jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), shapes)
-        )
-        mixed = {k: jnp.where(where, v, params[k]) for k, v in drawn.items()}
-        return Restart(where, mixed, start), mixed
+        return belief.sample(keys[0], worlds), self.task.explore(keys[1], worlds)
 
     def _act(self, weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
         policy = eqx.combine(weights[0], self._static)

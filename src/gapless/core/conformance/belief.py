@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import jax
 import numpy as np
 
-from ..belief import Belief, belief_from_dict
+from ..belief import Belief
 from ..interface import Channel
+from ..stored_belief import belief_from_dict
 from .laws import findings, misshapen, unequal
 
 DRAWS = 4000
