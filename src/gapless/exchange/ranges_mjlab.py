@@ -1,0 +1,123 @@
+"""Ranges in mjlab's words: events that call its `dr` functions, and delays for its actuators (mjlab 1.2 and later)."""
+
+import math
+
+import numpy as np
+
+from gapless.simulators.mujoco_cpu import MujocoSimulator
+
+from .ranges import Range, delay_steps
+from .servos import servo_gains
+from .terms import Term, Terms, call, settings_source
+
+FIELDS = {
+    ("joint", "damping"): "dr.joint_damping",
+    ("joint", "friction"): "dr.joint_friction",
+    ("joint", "armature"): "dr.joint_armature",
+    ("joint", "stiffness"): "dr.joint_stiffness",
+    ("geom", "sliding"): "dr.geom_friction",
+}
+AXES = ("t1_range", "t2_range", "t3_range")
+HEAD = '''"""Randomization ranges for mjlab, written by Gapless: EVENTS goes into the events of an environment's configuration.
+
+Ranges are what the belief leaves open (mean and two deviations either way), drawn independently of each other.
+"""
+
+from mjlab.envs.mdp import dr
+from mjlab.managers.event_manager import EventTermCfg
+from mjlab.managers.scene_entity_config import SceneEntityCfg
+
+'''
+
+
+def mjlab_terms(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, float]) -> Terms:
+    """The terms; what is relative is relative to a model with the values of `base`."""
+    events = [
+        Term(
+            r.name,
+            FIELDS[r.kind, r.quantity],
+            "reset",
+            {f"{r.kind}_names": r.thing},
+            {"ranges": r.limits, "operation": "abs", "distribution": "uniform"},
+        )
+        for r in ranges
+        if (r.kind, r.quantity) in FIELDS and r.thing
+    ]
+    events += _bodies(simulator, ranges, base) + _servos(simulator, ranges)
+    settings = {}
+    for r in ranges:
+        if r.name == "command.latency":
+            low, high = delay_steps(simulator, r)
+            settings["ACTUATOR_DELAY"] = {"delay_min_lag": low, "delay_max_lag": high}
+        elif r.name == "measurement.latency":
+            period_s = simulator.interface.period_s
+            low, high = math.floor(r.low / period_s + 1e-9), math.ceil(r.high / period_s - 1e-9)
+            settings["OBSERVATION_DELAY"] = {"delay_min_lag": low, "delay_max_lag": high}
+    return Terms(events, settings, _left_out(ranges, events))
+
+
+def mjlab_source(terms: Terms, asset: str) -> str:
+    """A Python file that needs nothing but mjlab."""
+    events = "".join(f"    {ascii(t.name)}: {call(t, 'EventTermCfg', asset)},\n" for t in terms.events)
+    return f"{HEAD}EVENTS = {{\n{events}}}\n{settings_source(terms)}"
+
+
+def _bodies(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, float]) -> list[Term]:
+    """Mass with its inertia, and centre of mass: one term a body, as two would undo each other."""
+    events = []
+    for index in sorted({r.index for r in ranges if r.kind == "body" and r.thing}):
+        mine = {r.quantity: r for r in ranges if r.kind == "body" and r.index == index}
+        params = {}
+        if "mass" in mine:
+            own = base[mine["mass"].name]
+            low, high = (0.5 * math.log(limit / own) for limit in mine["mass"].limits)
+            params["alpha_range"] = (low, high)
+        if "com" in mine:
+            for key, limits in zip(AXES, com_shifts(simulator, mine["com"], base), strict=True):
+                params[key] = limits
+        if params:
+            names = [mine[q].name for q in ("mass", "com") if q in mine]
+            select = {"body_names": mine[next(iter(mine))].thing}
+            events.append(Term(" and ".join(names), "dr.pseudo_inertia", "reset", select, params))
+    return events
+
+
+def com_shifts(
+    simulator: MujocoSimulator, com: Range, base: dict[str, float]
+) -> list[tuple[float, float]]:
+    """By how much the centre of mass moves along x, y and z, from where the base model has it."""
+    offset = simulator.model.body_ipos[com.index]
+    along = offset / np.linalg.norm(offset)
+    ends = np.outer(np.array(com.limits) - base[com.name], along)
+    return [(float(a), float(b)) for a, b in np.sort(ends, axis=0).T]
+
+
+def _servos(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
+    events = []
+    for index in sorted({r.index for r in ranges if r.kind == "actuator" and r.thing}):
+        mine = {r.quantity: r for r in ranges if r.kind == "actuator" and r.index == index}
+        gains = servo_gains(simulator.model, index)
+        if gains is None:
+            continue
+        stiffness, damping = (
+            mine[q].limits if q in mine else (own, own) for q, own in zip(("gain", "damping"), gains, strict=True)
+        )
+        params = {"kp_range": stiffness, "kd_range": damping, "operation": "abs", "distribution": "uniform"}
+        select = {"actuator_names": next(iter(mine.values())).thing}
+        events.append(Term(" and ".join(r.name for r in mine.values()), "dr.pd_gains", "reset", select, params))
+    return events
+
+
+def _left_out(ranges: list[Range], events: list[Term]) -> list[str]:
+    carried = {name for t in events for name in t.name.split(" and ")}
+    reasons = {
+        "gain": "dr has no function for the gain of an actuator that is no position servo",
+        "inertia": "dr scales inertia with mass only",
+        "tilt_x": "dr has no function for gravity",
+        "tilt_y": "dr has no function for gravity",
+    }
+    return [
+        f"{r.name}: {'the object has no name to select it by' if r.index >= 0 and not r.thing else reasons.get(r.quantity, 'dr has no function for it')}."
+        for r in ranges
+        if r.name not in carried and r.quantity != "latency"
+    ]
