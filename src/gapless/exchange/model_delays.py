@@ -23,7 +23,9 @@ def delay_commands(spec: mujoco.MjSpec, simulator: MujocoSimulator, latency_s: f
     lead_s, step_s = integrator_lead_s(model), float(model.opt.timestep)
     wanted = latency_s + lead_s
     delay_s, notes = _possible(wanted, step_s, "command.latency", f"with the integrator's lead of {lead_s:g} s")
-    commanded = [a for a in spec.actuators if _named(model, mjtObj.mjOBJ_ACTUATOR, a) in simulator.interface.command_names]
+    commanded = [
+        a for a in spec.actuators if _named(model, mjtObj.mjOBJ_ACTUATOR, a) in simulator.interface.command_names
+    ]
     for actuator in commanded if delay_s else []:
         if actuator.delay > 0:
             notes.append(
@@ -45,14 +47,18 @@ def delay_measurements(
         return notes
     for channel, sensor in _sensors(spec, model, simulator.interface).items():
         if sensor is None:
-            notes.append(f"{channel}: it is read by no sensor that MuJoCo knows, so its delay and noise are not written.")
+            notes.append(
+                f"{channel}: it is read by no sensor that MuJoCo knows, so its delay and noise are not written."
+            )
             continue
         sensor.noise = noise.get(channel, sensor.noise)
         if delay_s:
             _hold(sensor, sensor.delay + delay_s, step_s)
     if noise:
         levels = ", ".join(f"{name} {level:.3g}" for name, level in noise.items())
-        notes.append(f"sensor noise ({levels}) is written as the attribute noise, which MuJoCo keeps and does not apply.")
+        notes.append(
+            f"sensor noise ({levels}) is written as the attribute noise, which MuJoCo keeps and does not apply."
+        )
     return notes
 
 

@@ -10,7 +10,14 @@ DERIVED = (
     "cam_pos0", "cam_poscom0", "geom_rbound", "geom_aabb", "bvh_aabb", "oct_aabb",
 )  # fmt: skip
 """What MuJoCo computes from the rest."""
-BESIDE = ("actuator_history", "actuator_delay", "actuator_historyadr", "sensor_history", "sensor_delay", "sensor_historyadr")
+BESIDE = (
+    "actuator_history",
+    "actuator_delay",
+    "actuator_historyadr",
+    "sensor_history",
+    "sensor_delay",
+    "sensor_historyadr",
+)
 """What the export writes itself, on top of the calibrated model."""
 CLOSE = 1e-9
 
@@ -39,7 +46,11 @@ def write_fields(spec: mujoco.MjSpec, nominal: mujoco.MjModel, calibrated: mujoc
 def lost_fields(written: mujoco.MjModel, calibrated: mujoco.MjModel) -> list[str]:
     """Fields of the calibrated model that the written one does not have, e.g. "actuator_dynprm"."""
     names = [n for n in dir(calibrated) if isinstance(getattr(calibrated, n), np.ndarray)]
-    names = [n for n in names if n not in (*DERIVED, *BESIDE, *INERTIAL) and not n.startswith(("_", "name", "sensor_", "paths"))]
+    names = [
+        n
+        for n in names
+        if n not in (*DERIVED, *BESIDE, *INERTIAL) and not n.startswith(("_", "name", "sensor_", "paths"))
+    ]
     lost = [n for n in names if not _close(getattr(written, n), getattr(calibrated, n))]
     lost += [f"opt.{n}" for n in ("gravity", "timestep", "integrator") if not _close(*(
         np.atleast_1d(getattr(m.opt, n)) for m in (written, calibrated)

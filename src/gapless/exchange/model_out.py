@@ -72,7 +72,10 @@ def model_out(
         written = _checked(spec, calibrated)
         if not precise:
             left_out.append("this MuJoCo writes six digits of every number.")
-        left_out += [f"{name} differs from the calibrated model." for name in (lost_fields(written, calibrated) if precise else [])]
+        left_out += [
+            f"{name} differs from the calibrated model."
+            for name in (lost_fields(written, calibrated) if precise else [])
+        ]
         spec.comment = _comment(simulator, values, left_out, made_of, spec.comment)
         return ModelOut(spec.to_xml(), files, tuple(left_out))
 
@@ -106,9 +109,7 @@ def _blocks(simulator: MujocoSimulator) -> list[str]:
     ]
 
 
-def _comment(
-    simulator: MujocoSimulator, values: dict[str, float], left_out: list[str], made_of: str, own: str
-) -> str:
+def _comment(simulator: MujocoSimulator, values: dict[str, float], left_out: list[str], made_of: str, own: str) -> str:
     """What a reader of the file must know, as an XML comment; names in it come from strangers' files."""
     lines = [f"Calibrated by Gapless {gapless.__version__}" + (f" from {made_of}." if made_of else ".")]
     lines += [

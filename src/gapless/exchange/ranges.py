@@ -56,7 +56,9 @@ def ranges_of(simulator: MujocoSimulator, belief: Belief) -> list[Range]:
         numbers = (p.nominal, float(mean[p.name]), float(deviation[p.name]), low, high)
         found.append(Range(p.name, kind, thing, index, p.name.rpartition(".")[2], p.unit, *numbers))
     if not found:
-        raise GaplessError("the belief doubts no parameter, so there is nothing to randomize. Learn it from logs first.")
+        raise GaplessError(
+            "the belief doubts no parameter, so there is nothing to randomize. Learn it from logs first."
+        )
     return found
 
 
@@ -67,6 +69,14 @@ def delay_steps(simulator: MujocoSimulator, latency: Range) -> tuple[int, int]:
     return int(np.floor(low + 1e-9)), int(np.ceil(high - 1e-9))
 
 
+def com_shifts(simulator: MujocoSimulator, com: Range, base: dict[str, float]) -> list[tuple[float, float]]:
+    """By how much the centre of mass moves along x, y and z, from where the base model has it."""
+    offset = simulator.model.body_ipos[com.index]
+    along = offset / np.linalg.norm(offset)
+    ends = np.outer(np.array(com.limits) - base[com.name], along)
+    return [(float(a) + 0.0, float(b) + 0.0) for a, b in np.sort(ends, axis=0).T]
+
+
 def _limits(belief: Belief) -> dict[str, tuple[float, float]]:
     if isinstance(belief, Uniform):
         return dict(zip(belief.names, zip(belief.low, belief.high, strict=True), strict=True))
@@ -74,7 +84,10 @@ def _limits(belief: Belief) -> dict[str, tuple[float, float]]:
     if isinstance(belief, Gaussian):
         bounds = zip(belief.names, belief.low, belief.high, strict=True)
         return {
-            n: (max(low, float(mean[n] - DEVIATIONS * deviation[n])), min(high, float(mean[n] + DEVIATIONS * deviation[n])))
+            n: (
+                max(low, float(mean[n] - DEVIATIONS * deviation[n])),
+                min(high, float(mean[n] + DEVIATIONS * deviation[n])),
+            )
             for n, low, high in bounds
         }
     draws = belief.sample(jax.random.key(0), DRAWS)

@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
-
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
-from .ranges import Range, delay_steps
+from .ranges import Range, com_shifts, delay_steps
 from .servos import servo_gains
-from .terms import Term, Terms, call, settings_source
+from .terms import Term, Terms, call, not_carried, settings_source
 
 FIELDS = {
     ("joint", "damping"): "dr.joint_damping",
@@ -16,6 +14,12 @@ FIELDS = {
     ("joint", "armature"): "dr.joint_armature",
     ("joint", "stiffness"): "dr.joint_stiffness",
     ("geom", "sliding"): "dr.geom_friction",
+}
+REASONS = {
+    ("actuator", "gain"): "dr has no function for the gain of an actuator that is no position servo",
+    ("body", "inertia"): "dr scales inertia with mass only",
+    ("gravity", "tilt_x"): "dr has no function for gravity",
+    ("gravity", "tilt_y"): "dr has no function for gravity",
 }
 AXES = ("t1_range", "t2_range", "t3_range")
 HEAD = '''"""Randomization ranges for mjlab, written by Gapless: EVENTS goes into the events of an environment's configuration.
@@ -34,7 +38,7 @@ def mjlab_terms(simulator: MujocoSimulator, ranges: list[Range], base: dict[str,
     """The terms; what is relative is relative to a model with the values of `base`."""
     events = [
         Term(
-            r.name,
+            (r.name,),
             FIELDS[r.kind, r.quantity],
             "reset",
             {f"{r.kind}_names": r.thing},
@@ -53,7 +57,9 @@ def mjlab_terms(simulator: MujocoSimulator, ranges: list[Range], base: dict[str,
             period_s = simulator.interface.period_s
             low, high = math.floor(r.low / period_s + 1e-9), math.ceil(r.high / period_s - 1e-9)
             settings["OBSERVATION_DELAY"] = {"delay_min_lag": low, "delay_max_lag": high}
-    return Terms(events, settings, _left_out(ranges, events))
+    return Terms(
+        events, settings, not_carried(ranges, events, {r.name for r in ranges if r.quantity == "latency"}, REASONS)
+    )
 
 
 def mjlab_source(terms: Terms, asset: str) -> str:
@@ -78,18 +84,8 @@ def _bodies(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, flo
         if params:
             names = [mine[q].name for q in ("mass", "com") if q in mine]
             select = {"body_names": mine[next(iter(mine))].thing}
-            events.append(Term(" and ".join(names), "dr.pseudo_inertia", "reset", select, params))
+            events.append(Term(tuple(names), "dr.pseudo_inertia", "reset", select, params))
     return events
-
-
-def com_shifts(
-    simulator: MujocoSimulator, com: Range, base: dict[str, float]
-) -> list[tuple[float, float]]:
-    """By how much the centre of mass moves along x, y and z, from where the base model has it."""
-    offset = simulator.model.body_ipos[com.index]
-    along = offset / np.linalg.norm(offset)
-    ends = np.outer(np.array(com.limits) - base[com.name], along)
-    return [(float(a), float(b)) for a, b in np.sort(ends, axis=0).T]
 
 
 def _servos(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
@@ -104,20 +100,5 @@ def _servos(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
         )
         params = {"kp_range": stiffness, "kd_range": damping, "operation": "abs", "distribution": "uniform"}
         select = {"actuator_names": next(iter(mine.values())).thing}
-        events.append(Term(" and ".join(r.name for r in mine.values()), "dr.pd_gains", "reset", select, params))
+        events.append(Term(tuple(r.name for r in mine.values()), "dr.pd_gains", "reset", select, params))
     return events
-
-
-def _left_out(ranges: list[Range], events: list[Term]) -> list[str]:
-    carried = {name for t in events for name in t.name.split(" and ")}
-    reasons = {
-        "gain": "dr has no function for the gain of an actuator that is no position servo",
-        "inertia": "dr scales inertia with mass only",
-        "tilt_x": "dr has no function for gravity",
-        "tilt_y": "dr has no function for gravity",
-    }
-    return [
-        f"{r.name}: {'the object has no name to select it by' if r.index >= 0 and not r.thing else reasons.get(r.quantity, 'dr has no function for it')}."
-        for r in ranges
-        if r.name not in carried and r.quantity != "latency"
-    ]

@@ -22,7 +22,12 @@ PLAIN = (".json", ".yaml", ".yml")
 
 
 def export_ranges(
-    simulator: MujocoSimulator, belief: Belief, target: Target, out: Path, asset: str = "robot", base: Base = "calibrated"
+    simulator: MujocoSimulator,
+    belief: Belief,
+    target: Target,
+    out: Path,
+    asset: str = "robot",
+    base: Base = "calibrated",
 ) -> tuple[list[Path], Terms]:
     """Write the ranges; which files there are now, and what is in them.
 

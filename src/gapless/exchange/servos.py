@@ -12,8 +12,7 @@ def servo_gains(model: mujoco.MjModel, actuator: int) -> tuple[float, float] | N
     return gain, -float(bias[2])
 
 
-def driven_joint(model: mujoco.MjModel, actuator: int) -> tuple[int, float] | None:
-    """The joint that an actuator turns, and its gear; None where it acts on something else."""
-    if model.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_JOINT:
-        return None
-    return int(model.actuator_trnid[actuator, 0]), float(model.actuator_gear[actuator, 0])
+def driven_joint(model: mujoco.MjModel, actuator: int) -> int:
+    """The joint that an actuator turns; −1 where it acts on something else."""
+    on_joint = model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT
+    return int(model.actuator_trnid[actuator, 0]) if on_joint else -1

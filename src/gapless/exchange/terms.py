@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from .ranges import Range
+
 Literal = Any
 """Text, numbers, and tuples, lists and dictionaries of them."""
 
@@ -14,7 +16,7 @@ Literal = Any
 class Term:
     """One event of the target's own kind."""
 
-    name: str
+    draws: tuple[str, ...]
     """The parameters that it draws."""
     function: str
     """Dotted name in the target's package; one of our own words, never a name from a file."""
@@ -22,6 +24,10 @@ class Term:
     select: dict[str, str]
     """Which objects, e.g. {"joint_names": "hinge"}; empty for the whole scene."""
     params: dict[str, Literal]
+
+    @property
+    def name(self) -> str:
+        return " and ".join(self.draws)
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Terms:
     settings: dict[str, dict[str, Literal]] = field(default_factory=dict)
     """What is set elsewhere than in events, by our own words for it."""
     left_out: list[str] = field(default_factory=list)
+    """What the target cannot randomize, each in one sentence."""
 
     def to_dict(self) -> dict[str, Any]:
         events = {
@@ -42,7 +49,7 @@ class Terms:
 
 def literal(value: Literal) -> str:
     """Python source of a plain value, in ASCII: nothing but literals can come out."""
-    if isinstance(value, bool) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, int):
         return repr(value)
     if isinstance(value, float) and math.isfinite(value):
         return repr(float(value))
@@ -63,7 +70,7 @@ def call(term: Term, event: str, asset: str) -> str:
     if term.select:
         # Both projects take names for regular expressions.
         names = ", ".join(f"{key}=({literal(re.escape(name))},)" for key, name in term.select.items())
-        params.insert(0, f'"asset_cfg": SceneEntityCfg({literal(asset)}, {names})')
+        params.insert(0, f"'asset_cfg': SceneEntityCfg({literal(asset)}, {names})")
     body = "".join(f"            {p},\n" for p in params)
     head = f"        func={term.function},\n        mode={literal(term.mode)},\n"
     return f"{event}(\n{head}        params={{\n{body}        }},\n    )"
@@ -86,3 +93,17 @@ def settings_source(terms: Terms) -> str:
     lines = [f"{name} = {literal(values)}\n" for name, values in terms.settings.items()]
     left = "".join(f"    {literal(sentence)},\n" for sentence in terms.left_out)
     return "\n" + "".join(lines) + (f"NOT_CARRIED = (\n{left})\n" if left else "NOT_CARRIED = ()\n")
+
+
+def not_carried(
+    ranges: list[Range], events: list[Term], settled: set[str], reasons: dict[tuple[str, str], str]
+) -> list[str]:
+    """A sentence for each parameter that no event draws and no setting holds."""
+    carried = {name for term in events for name in term.draws} | settled
+    sentences = []
+    for r in ranges:
+        if r.name not in carried:
+            nameless = r.index >= 0 and not r.thing
+            reason = "the object has no name to select it by" if nameless else reasons.get((r.kind, r.quantity))
+            sentences.append(f"{r.name}: {reason or 'there is no term for it'}.")
+    return sentences
