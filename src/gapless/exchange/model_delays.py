@@ -45,6 +45,8 @@ def delay_measurements(
     delay_s, notes = _possible(latency_s, step_s, "measurement.latency", "")
     if not delay_s and not noise:
         return notes
+    if delay_s:
+        notes.append("measurement.latency: until the first reading has arrived, a late sensor of MuJoCo reads zero.")
     for channel, sensor in _sensors(spec, model, simulator.interface).items():
         if sensor is None:
             notes.append(

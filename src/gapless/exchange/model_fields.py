@@ -46,11 +46,8 @@ def write_fields(spec: mujoco.MjSpec, nominal: mujoco.MjModel, calibrated: mujoc
 def lost_fields(written: mujoco.MjModel, calibrated: mujoco.MjModel) -> list[str]:
     """Fields of the calibrated model that the written one does not have, e.g. "actuator_dynprm"."""
     names = [n for n in dir(calibrated) if isinstance(getattr(calibrated, n), np.ndarray)]
-    names = [
-        n
-        for n in names
-        if n not in (*DERIVED, *BESIDE, *INERTIAL) and not n.startswith(("_", "name", "sensor_", "paths"))
-    ]
+    beside = (*DERIVED, *BESIDE, *INERTIAL)
+    names = [n for n in names if n not in beside and not n.startswith(("_", "name", "sensor_")) and n[-7:] != "pathadr"]
     lost = [n for n in names if not _close(getattr(written, n), getattr(calibrated, n))]
     lost += [f"opt.{n}" for n in ("gravity", "timestep", "integrator") if not _close(*(
         np.atleast_1d(getattr(m.opt, n)) for m in (written, calibrated)

@@ -9,28 +9,27 @@ import mujoco
 
 from gapless.core import GaplessError
 from gapless.core.reading import read_limited
-from gapless.simulators.model_text import ModelText, read_model_text
 
+KINDS = {"meshes": "mesh_pathadr", "hfields": "hfield_pathadr", "skins": "skin_pathadr", "textures": "tex_pathadr"}
+"""Elements of a model with a file → where the compiled model notes its path."""
 LARGEST_FILE = 2**28
 """Bytes of a mesh or texture at most."""
 
 
-def take_along(spec: mujoco.MjSpec, source: Path, folder: str) -> dict[str, bytes]:
+def take_along(spec: mujoco.MjSpec, compiled: mujoco.MjModel, source: Path, folder: str) -> dict[str, bytes]:
     """Make the spec name its files as `folder/name`; their contents by name.
 
     The model must have been loaded before: what it may read was settled there.
     """
-    text = read_model_text(source, Path(source.anchor or "/"))
     taken: dict[str, bytes] = {}
-    for thing, attribute, index in _named_files(spec):
-        named = getattr(thing, attribute) if index is None else thing.cubefiles[index]
-        place = _place(source, spec, thing, named, text)
+    for thing, side in _named_files(spec):
+        place = _place(spec, compiled, source, (thing, side))
         name = f"{len(taken)}-{re.sub(r'[^A-Za-z0-9._-]', '_', place.name)}"
         taken[name] = read_limited(place, LARGEST_FILE)
-        if index is None:
-            setattr(thing, attribute, name)
+        if side is None:
+            thing.file = name
         else:
-            thing.cubefiles[index] = name
+            thing.cubefiles[side] = name
     if taken:
         spec.meshdir = spec.texturedir = folder
         spec.strippath = False
@@ -38,22 +37,24 @@ def take_along(spec: mujoco.MjSpec, source: Path, folder: str) -> dict[str, byte
     return taken
 
 
-def _named_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, str, int | None]]:
-    """Everything in a model that names a file: the element, its attribute, and which side of a cube."""
-    for thing in (*spec.meshes, *spec.hfields, *spec.skins, *spec.textures):
-        if thing.file:
-            yield thing, "file", None
+def _named_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, int | None]]:
+    """Everything in a model that names a file: the element, and for a cube of six pictures which side."""
+    yield from ((thing, None) for kind in KINDS for thing in getattr(spec, kind) if thing.file)
     for texture in spec.textures:
-        yield from ((texture, "cubefiles", side) for side, name in enumerate(texture.cubefiles) if name)
+        yield from ((texture, side) for side, name in enumerate(texture.cubefiles) if name)
 
 
-def _place(source: Path, spec: mujoco.MjSpec, thing: Any, named: str, text: ModelText) -> Path:
-    spelled = named.replace("\\", "/")
-    beside = spec.texturedir if isinstance(thing, mujoco.MjsTexture) else spec.meshdir
-    first = [source.parent / beside / spelled, source.parent / beside / Path(spelled).name]
-    # A model that was put together from several may name files relative to any of them.
-    others = (place for place in text.places() if place.name == Path(spelled).name)
-    for place in (*first, *others):
-        if place.is_file():
-            return place.resolve()
-    raise GaplessError(f"the model {source} names {named}, which cannot be found. Put it where the model says.")
+def _place(spec: mujoco.MjSpec, compiled: mujoco.MjModel, source: Path, which: tuple[Any, int | None]) -> Path:
+    thing, side = which
+    if side is None:  # MuJoCo has noted where it found the file
+        kind = next(kind for kind in KINDS if any(thing is t or thing == t for t in getattr(spec, kind)))
+        first = int(getattr(compiled, KINDS[kind])[thing.id])
+        found = compiled.paths[first : compiled.paths.index(b"\0", first)].decode() if first >= 0 else ""
+        named = thing.file
+    else:
+        named = thing.cubefiles[side].replace("\\", "/")
+        found = f"{spec.texturedir}/{named}" if spec.texturedir else named
+    place = source.parent / found
+    if not found or not place.is_file():
+        raise GaplessError(f"the model {source} names {named}, which cannot be found. Put it where the model says.")
+    return place.resolve()

@@ -62,7 +62,7 @@ def model_out(
     values = {p.name: float(params.get(p.name, p.nominal)) for p in simulator.parameters}
     spec, calibrated = mujoco.MjSpec.from_file(str(source)), _calibrated(simulator, values)
     nominal = spec.compile()
-    files = take_along(spec, source, folder)
+    files = take_along(spec, nominal, source, folder)
     write_fields(spec, nominal, calibrated)
     left_out = delay_commands(spec, simulator, values.get("command.latency"))
     noise = {name.removesuffix(".noise"): v for name, v in values.items() if name.endswith(".noise")}

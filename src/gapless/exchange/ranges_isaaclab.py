@@ -18,7 +18,7 @@ REASONS = {
     ("geom", "sliding"): "the geom belongs to the world, which is no part of the asset",
     ("measurement", "latency"): "Isaac Lab has no delay of observations",
 }
-HEAD = '''"""Randomization ranges for Isaac Lab, written by Gapless: EventCfg goes into the events of an environment's configuration.
+HEAD = '''"""Randomization ranges for Isaac Lab, written by Gapless: EventCfg is for the events of an environment's configuration.
 
 Ranges are what the belief leaves open (mean and two deviations either way), drawn independently of each other.
 """

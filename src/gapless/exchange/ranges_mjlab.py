@@ -64,7 +64,7 @@ def mjlab_terms(simulator: MujocoSimulator, ranges: list[Range], base: dict[str,
 
 def mjlab_source(terms: Terms, asset: str) -> str:
     """A Python file that needs nothing but mjlab."""
-    events = "".join(f"    {ascii(t.name)}: {call(t, 'EventTermCfg', asset)},\n" for t in terms.events)
+    events = "".join(f"    {t.name!a}: {call(t, 'EventTermCfg', asset)},\n" for t in terms.events)
     return f"{HEAD}EVENTS = {{\n{events}}}\n{settings_source(terms)}"
 
 
