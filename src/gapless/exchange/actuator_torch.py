@@ -1,6 +1,7 @@
 """An actuator network as TorchScript, in the shapes that Isaac Lab's actuator networks expect. Needs the extra `torch`."""
 
 import io
+import warnings
 
 import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
@@ -20,16 +21,18 @@ ACTIVATIONS = {
 def script_bytes(network: ActuatorNetwork) -> bytes:
     """The content of a TorchScript file."""
     content = io.BytesIO()
-    torch.jit.save(scripted(network), content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.save(scripted(network), content)
     return content.getvalue()
 
 
 def scripted(network: ActuatorNetwork) -> torch.jit.ScriptModule:
     """The network as a script: `ActuatorNetMLP` calls it with features, `ActuatorNetLSTM` with a step and its memory."""
-    if network.recurrence is None:
-        return torch.jit.trace(_Feedforward(network), torch.zeros(2, network.features))
-    memory = torch.zeros(1, 2, network.recurrence.width)
-    return torch.jit.trace(_Recurrent(network), (torch.zeros(2, 1, network.features), (memory, memory)))
+    module = _Feedforward(network) if network.recurrence is None else _Recurrent(network)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls TorchScript old; Isaac Lab reads nothing else
+        return torch.jit.script(module.eval())
 
 
 def script_torques(network: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndarray:
