@@ -32,7 +32,7 @@ def scripted(network: ActuatorNetwork) -> torch.jit.ScriptModule:
     module = _Feedforward(network) if network.recurrence is None else _Recurrent(network)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch calls TorchScript old; Isaac Lab reads nothing else
-        return torch.jit.script(module.eval())
+        return torch.jit.script(module.train(False))
 
 
 def script_torques(network: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndarray:
@@ -52,6 +52,9 @@ def script_torques(network: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndar
 
 class _Scaled(torch.nn.Module):
     """The layers with the normalisation around them."""
+
+    shift: torch.Tensor
+    scale: torch.Tensor
 
     def __init__(self, network: ActuatorNetwork) -> None:
         super().__init__()
