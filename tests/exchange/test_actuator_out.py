@@ -15,7 +15,7 @@ import pytest
 
 from gapless.core import GaplessError
 from gapless.exchange import export_actuator
-from gapless.nets.actuator_network import ACTIVATIONS, ActuatorNetwork, Layer, Recurrence, Scales
+from gapless.nets.actuator_network import ACTIVATIONS, ActuatorNetwork, Layer, Recurrence, Scales, described
 from gapless.nets.stored_actuator import load_actuator, save_actuator
 
 HIDDEN = 8
@@ -38,14 +38,14 @@ def network(activation: str = "softsign", recurrent: bool = False) -> ActuatorNe
     return ActuatorNetwork(layers, activation, history, scales, 0.005, cell)
 
 
-def motion(described: ActuatorNetwork, steps: int, joints: int) -> list[np.ndarray]:
-    return list(np.random.default_rng(1).normal(size=(steps, joints, described.features)).astype(np.float32))
+def motion(given: ActuatorNetwork, steps: int, joints: int) -> list[np.ndarray]:
+    return list(np.random.default_rng(1).normal(size=(steps, joints, given.features)).astype(np.float32))
 
 
-def expected(described: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndarray:
+def expected(given: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndarray:
     hidden, torques = None, []
     for features in steps:
-        torque, hidden = described.torque(features, hidden)
+        torque, hidden = given.torque(features, hidden)
         torques.append(torque)
     return np.array(torques)
 
@@ -53,10 +53,10 @@ def expected(described: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndarray:
 @pytest.mark.parametrize("recurrent", [False, True])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_onnxruntime_gives_the_same_torques(activation: str, recurrent: bool, tmp_path: Path) -> None:
-    described = network(activation, recurrent)
-    assert export_actuator(described, tmp_path / "net.onnx", "hip") < 1e-5
+    given = network(activation, recurrent)
+    assert export_actuator(given, tmp_path / "net.onnx", "hip") < 1e-5
     session = onnxruntime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
-    steps, found = motion(described, 20, 3), []
+    steps, found = motion(given, 20, 3), []
     memory = {"memory.hidden": np.zeros((3, HIDDEN), np.float32)} if recurrent else {}
     for features in steps:
         error, velocity = np.split(features, 2, axis=1)
@@ -64,7 +64,7 @@ def test_onnxruntime_gives_the_same_torques(activation: str, recurrent: bool, tm
         torque, *after = session.run(names, {"error": error, "velocity": velocity, **memory})
         memory = dict(zip(memory, after, strict=True))
         found.append(torque)
-    wanted = expected(described, steps)
+    wanted = expected(given, steps)
     assert np.ptp(wanted) > 0.5  # or the agreement would say little
     assert np.array(found) == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
 
@@ -75,56 +75,56 @@ def test_the_onnx_file_says_what_it_is_for(tmp_path: Path) -> None:
     assert json.loads(held["gapless.actuator"]) == {"joint": "hip", "history": [0, 2, 4], "step_s": 0.005}
 
 
-def test_a_recurrence_is_equinoxs_gru() -> None:
-    cell = eqx.nn.GRUCell(2, HIDDEN, key=jax.random.key(0))
-    arrays = (np.asarray(a) for a in (cell.weight_ih, cell.weight_hh, cell.bias, cell.bias_n))
-    last = (Layer(np.eye(1, HIDDEN), np.zeros(1)),)
-    described = ActuatorNetwork(last, "tanh", (0,), Scales(np.zeros(2), np.ones(2)), 0.01, Recurrence(*arrays))
+def test_equinox_modules_describe_themselves() -> None:
+    keys = jax.random.split(jax.random.key(0))
+    cell, mlp = eqx.nn.GRUCell(2, HIDDEN, key=keys[0]), eqx.nn.MLP(HIDDEN, 1, 4, 1, jax.nn.softplus, key=keys[1])
+    made = described(mlp, "softplus", (0,), Scales(np.zeros(2), np.ones(2)), 0.01, cell)
     features, before = np.array([[0.3, -0.2]]), 0.1 * np.arange(HIDDEN)[None]
-    torque, after = described.torque(features, before)
-    wanted = np.asarray(eqx.filter_jit(cell)(features[0], before[0]))
-    assert after[0] == pytest.approx(wanted, abs=1e-6) and torque[0] == pytest.approx(wanted[0], abs=1e-6)
+    torque, after = made.torque(features, before)
+    wanted = eqx.filter_jit(lambda x, h: (cell(x, h), mlp(cell(x, h))))(features[0], before[0])
+    assert after[0] == pytest.approx(np.asarray(wanted[0]), abs=1e-6)
+    assert torque == pytest.approx(np.asarray(wanted[1]), abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_torchscript_takes_features_as_isaac_labs_mlp_passes_them(activation: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    described = network(activation)
-    assert export_actuator(described, tmp_path / "net.pt") < 1e-5
+    given = network(activation)
+    assert export_actuator(given, tmp_path / "net.pt") < 1e-5
     script = torch.jit.load(io.BytesIO((tmp_path / "net.pt").read_bytes()))
-    steps = motion(described, 4, 7)
+    steps = motion(given, 4, 7)
     found = np.array([script(torch.tensor(features)).view(7).detach().numpy() for features in steps])
-    wanted = expected(described, steps)
+    wanted = expected(given, steps)
     assert found == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_torchscript_remembers_as_isaac_labs_lstm_asks_it_to(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    described = network(recurrent=True)
-    export_actuator(described, tmp_path / "net.pt")
+    given = network(recurrent=True)
+    export_actuator(given, tmp_path / "net.pt")
     script = torch.jit.load(io.BytesIO((tmp_path / "net.pt").read_bytes()))
     sizes = script.lstm.state_dict()
     layers, width = len(sizes) // 4, sizes["weight_hh_l0"].shape[1]
     assert (layers, width) == (1, HIDDEN)
     memory = torch.zeros(layers, 6, width), torch.zeros(layers, 6, width)
-    steps, found = motion(described, 20, 6), []
+    steps, found = motion(given, 20, 6), []
     for features in steps:
         torque, memory = script(torch.tensor(features)[:, None], memory)
         found.append(torque.reshape(2, 3).detach().numpy().ravel())
-    wanted = expected(described, steps)
+    wanted = expected(given, steps)
     assert np.array(found) == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_a_stored_network_is_read_back_exactly(recurrent: bool, tmp_path: Path) -> None:
-    described = network(recurrent=recurrent)
-    save_actuator(tmp_path / "net.safetensors", described)
+    given = network(recurrent=recurrent)
+    save_actuator(tmp_path / "net.safetensors", given)
     again = load_actuator(tmp_path / "net.safetensors")
-    steps = motion(described, 3, 2)
-    assert np.array_equal(expected(again, steps), expected(described, steps))
-    assert (again.history, again.step_s, again.activation) == (described.history, 0.005, "softsign")
+    steps = motion(given, 3, 2)
+    assert np.array_equal(expected(again, steps), expected(given, steps))
+    assert (again.history, again.step_s, again.activation) == (given.history, 0.005, "softsign")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff" * 64, b"\x02\0\0\0\0\0\0\0{}", b"\x08\0\0\0\0\0\0\0[1,2,3] "])
@@ -135,15 +135,15 @@ def test_a_damaged_network_is_refused(content: bytes, tmp_path: Path) -> None:
 
 
 def test_descriptions_that_fit_together_badly_are_refused() -> None:
-    described = network()
+    given = network()
     with pytest.raises(GaplessError, match="none of tanh"):
-        replace(described, activation="sinh")
+        replace(given, activation="sinh")
     with pytest.raises(GaplessError, match=r"\(16, 6\) stands where \(16, 4\) belongs"):
-        replace(described, history=(0, 1), scales=Scales(np.zeros(4), np.ones(4)))
+        replace(given, history=(0, 1), scales=Scales(np.zeros(4), np.ones(4)))
     with pytest.raises(GaplessError, match="one torque is wanted"):
-        replace(described, layers=described.layers[:-1])
+        replace(given, layers=given.layers[:-1])
     with pytest.raises(GaplessError, match="not finite"):
-        replace(described, scales=replace(described.scales, shift=np.full(6, np.nan)))
+        replace(given, scales=replace(given.scales, shift=np.full(6, np.nan)))
 
 
 def test_what_cannot_be_written_is_refused_in_one_sentence(tmp_path: Path) -> None:

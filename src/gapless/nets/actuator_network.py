@@ -1,7 +1,9 @@
 """An actuator as a network, described by plain arrays: position errors and velocities of one joint in, its torque out."""
 
 from dataclasses import dataclass
+from typing import Any
 
+import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
@@ -87,6 +89,28 @@ class ActuatorNetwork:
             x = ACTIVATIONS[self.activation](x @ layer.weight.T + layer.bias)
         answer = x @ self.layers[-1].weight.T + self.layers[-1].bias
         return answer[:, 0] * self.scales.torque + self.scales.torque_shift, after
+
+
+def described(
+    network: eqx.nn.MLP,
+    activation: str,
+    history: tuple[int, ...],
+    scales: Scales,
+    step_s: float,
+    cell: eqx.nn.GRUCell | None = None,
+) -> ActuatorNetwork:
+    """The description of Equinox modules; `activation` names the one that the network was built with."""
+    layers = tuple(Layer(_plain(layer.weight), _plain(layer.bias)) for layer in network.layers)
+    recurrence = None
+    if cell is not None:
+        recurrence = Recurrence(*map(_plain, (cell.weight_ih, cell.weight_hh, cell.bias, cell.bias_n)))
+    return ActuatorNetwork(layers, activation, history, scales, step_s, recurrence)
+
+
+def _plain(array: Any) -> np.ndarray:
+    if array is None:
+        raise GaplessError("this is no actuator network: a layer has no bias. Build it with biases.")
+    return np.asarray(array, np.float64)
 
 
 def _recur(cell: Recurrence, x: np.ndarray, hidden: np.ndarray) -> np.ndarray:
