@@ -1,6 +1,7 @@
 """The exported model runs in plain MuJoCo as the calibrated simulator runs here, and says what it left behind."""
 
 import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,38 @@ def tetrahedron(path: Path, size: float) -> None:
         content += b"\0" * 12 + corners[list(sides)].tobytes() + b"\0\0"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
+
+
+def picture(path: Path, shade: int) -> None:
+    """Two by two pixels."""
+    parts = {
+        b"IHDR": struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0),
+        b"IDAT": zlib.compress(bytes([0, shade, shade] * 2)),
+    }
+    content = b"\x89PNG\r\n\x1a\n"
+    for kind, part in {**parts, b"IEND": b""}.items():
+        content += struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def test_pictures_come_along_too(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    sides = {f"file{side}": f"{k}.png" for k, side in enumerate(("right", "left", "up", "down", "front", "back"))}
+    for k in range(7):
+        picture(home / "pictures" / f"{k}.png", 30 * k)
+    named = " ".join(f'{side}="{name}"' for side, name in sides.items())
+    text = (MODELS / "cartpole.xml").read_text()
+    asset = '<compiler texturedir="pictures"/><asset>'
+    asset += f'<texture name="sky" type="skybox" {named}/><texture name="wood" type="2d" file="6.png"/></asset>'
+    (home / "own.xml").write_text(text.replace("<default>", f"{asset}<default>", 1))
+    model = simulators.load_model(home / "own.xml")
+    simulator = MujocoSimulator(model, simulators.propose_interface(model, "cart"), built_in("cartpole").parameters)
+    done = export_model(simulator, {"command.latency": 0.02}, home / "own.xml", tmp_path / "out" / "robot.xml")
+    assert len(done.files) == 7
+    home.rename(tmp_path / "gone")
+    written = mujoco.MjModel.from_xml_path(str(tmp_path / "out" / "robot.xml"))
+    assert np.array_equal(written.tex_data, model.tex_data)
 
 
 def test_a_model_of_several_files_is_written_as_one_with_its_meshes_beside(tmp_path: Path) -> None:

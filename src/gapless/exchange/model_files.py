@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +17,37 @@ LARGEST_FILE = 2**28
 """Bytes of a mesh or texture at most."""
 
 
+@dataclass(frozen=True)
+class NamedFile:
+    """An element of a model that names a file: for a cube of six pictures, one of its sides."""
+
+    element: Any
+    noted_in: str
+    """The field of the compiled model that leads to the path."""
+    side: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.element.file if self.side is None else self.element.cubefiles[self.side]
+
+    def rename(self, name: str) -> None:
+        if self.side is None:
+            self.element.file = name
+        else:
+            self.element.cubefiles[self.side] = name
+
+
 def take_along(spec: mujoco.MjSpec, compiled: mujoco.MjModel, source: Path, folder: str) -> dict[str, bytes]:
     """Make the spec name its files as `folder/name`; their contents by name.
 
     The model must have been loaded before: what it may read was settled there.
     """
     taken: dict[str, bytes] = {}
-    for thing, side in _named_files(spec):
-        place = _place(spec, compiled, source, (thing, side))
+    for file in list(_named_files(spec)):
+        place = _place(spec, compiled, source, file)
         name = f"{len(taken)}-{re.sub(r'[^A-Za-z0-9._-]', '_', place.name)}"
         taken[name] = read_limited(place, LARGEST_FILE)
-        if side is None:
-            thing.file = name
-        else:
-            thing.cubefiles[side] = name
+        file.rename(name)
     if taken:
         spec.meshdir = spec.texturedir = folder
         spec.strippath = False
@@ -37,24 +55,20 @@ def take_along(spec: mujoco.MjSpec, compiled: mujoco.MjModel, source: Path, fold
     return taken
 
 
-def _named_files(spec: mujoco.MjSpec) -> Iterator[tuple[Any, int | None]]:
-    """Everything in a model that names a file: the element, and for a cube of six pictures which side."""
-    yield from ((thing, None) for kind in KINDS for thing in getattr(spec, kind) if thing.file)
+def _named_files(spec: mujoco.MjSpec) -> Iterator[NamedFile]:
+    for kind, field in KINDS.items():
+        yield from (NamedFile(element, field) for element in getattr(spec, kind) if element.file)
     for texture in spec.textures:
-        yield from ((texture, side) for side, name in enumerate(texture.cubefiles) if name)
+        sides = (side for side, name in enumerate(texture.cubefiles) if name)
+        yield from (NamedFile(texture, KINDS["textures"], side) for side in sides)
 
 
-def _place(spec: mujoco.MjSpec, compiled: mujoco.MjModel, source: Path, which: tuple[Any, int | None]) -> Path:
-    thing, side = which
-    if side is None:  # MuJoCo has noted where it found the file
-        kind = next(kind for kind in KINDS if any(thing is t or thing == t for t in getattr(spec, kind)))
-        first = int(getattr(compiled, KINDS[kind])[thing.id])
-        found = compiled.paths[first : compiled.paths.index(b"\0", first)].decode() if first >= 0 else ""
-        named = thing.file
+def _place(spec: mujoco.MjSpec, compiled: mujoco.MjModel, source: Path, file: NamedFile) -> Path:
+    if file.side is None:  # MuJoCo has noted where it found the file
+        first = int(getattr(compiled, file.noted_in)[file.element.id])
+        place = compiled.paths[first : compiled.paths.index(b"\0", first)].decode() if first >= 0 else file.name
     else:
-        named = thing.cubefiles[side].replace("\\", "/")
-        found = f"{spec.texturedir}/{named}" if spec.texturedir else named
-    place = source.parent / found
-    if not found or not place.is_file():
-        raise GaplessError(f"the model {source} names {named}, which cannot be found. Put it where the model says.")
-    return place.resolve()
+        place = Path(spec.texturedir, file.name.replace("\\", "/"))
+    if not (source.parent / place).is_file():
+        raise GaplessError(f"the model {source} names {file.name}, which cannot be found. Put it where the model says.")
+    return (source.parent / place).resolve()

@@ -21,6 +21,7 @@ REASONS = {
 HEAD = '''"""Randomization ranges for Isaac Lab, written by Gapless: EventCfg is for the events of an environment's configuration.
 
 Ranges are what the belief leaves open (mean and two deviations either way), drawn independently of each other.
+DELAYED_PD, where it is given, is for DelayedPDActuatorCfg, in physics steps of the model that was calibrated.
 """
 
 import isaaclab.envs.mdp as mdp

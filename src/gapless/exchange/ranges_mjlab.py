@@ -25,6 +25,8 @@ AXES = ("t1_range", "t2_range", "t3_range")
 HEAD = '''"""Randomization ranges for mjlab, written by Gapless: EVENTS goes into the events of an environment's configuration.
 
 Ranges are what the belief leaves open (mean and two deviations either way), drawn independently of each other.
+ACTUATOR_DELAY, where it is given, is for the configuration of the actuators, in physics steps. A model that
+`gapless export model` wrote delays its commands already: remove `delay` from its actuators, or leave this out.
 """
 
 from mjlab.envs.mdp import dr
