@@ -2,12 +2,15 @@
 
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import onnx
 import onnxruntime
@@ -76,14 +79,23 @@ def test_the_onnx_file_says_what_it_is_for(tmp_path: Path) -> None:
 
 
 def test_equinox_modules_describe_themselves() -> None:
-    keys = jax.random.split(jax.random.key(0))
-    cell, mlp = eqx.nn.GRUCell(2, HIDDEN, key=keys[0]), eqx.nn.MLP(HIDDEN, 1, 4, 1, jax.nn.softplus, key=keys[1])
+    noise = np.random.default_rng(5)
+
+    def filled(make: Callable[[jax.Array], Any]) -> Any:  # by hand, which compiles nothing
+        shapes = eqx.filter_eval_shape(make, jax.random.key(0))
+        return jax.tree.map(
+            lambda x: jnp.asarray(noise.normal(size=x.shape), jnp.float32) if hasattr(x, "shape") else x,
+            shapes,
+        )
+
+    cell = filled(lambda key: eqx.nn.GRUCell(2, HIDDEN, key=key))
+    mlp = filled(lambda key: eqx.nn.MLP(HIDDEN, 1, 4, 1, jax.nn.softplus, key=key))
     made = described(mlp, "softplus", (0,), Scales(np.zeros(2), np.ones(2)), 0.01, cell)
     features, before = np.array([[0.3, -0.2]]), 0.1 * np.arange(HIDDEN)[None]
     torque, after = made.torque(features, before)
     wanted = eqx.filter_jit(lambda x, h: (cell(x, h), mlp(cell(x, h))))(features[0], before[0])
-    assert after[0] == pytest.approx(np.asarray(wanted[0]), abs=1e-6)
-    assert torque == pytest.approx(np.asarray(wanted[1]), abs=1e-6)
+    assert after[0] == pytest.approx(np.asarray(wanted[0]), abs=1e-5)
+    assert torque == pytest.approx(np.asarray(wanted[1]), abs=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -148,7 +148,8 @@ SERVO_PARAMS = {
 
 
 @pytest.mark.filterwarnings("ignore:compiler attribute")
-def test_servos_springs_and_late_sensors_agree_too(tmp_path: Path) -> None:
+def test_servos_springs_and_late_sensors_agree_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
     simulator, source = servo_arm(tmp_path)
     done = export_model(simulator, SERVO_PARAMS, source, tmp_path / "out" / "robot.xml")
     assert len(done.left_out) == 1 and "reads zero" in done.left_out[0]
