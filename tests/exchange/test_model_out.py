@@ -152,7 +152,7 @@ def test_servos_springs_and_late_sensors_agree_too(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
     simulator, source = servo_arm(tmp_path)
     done = export_model(simulator, SERVO_PARAMS, source, tmp_path / "out" / "robot.xml")
-    assert len(done.left_out) == 1 and "reads zero" in done.left_out[0]
+    assert len(done.left_out) == 1 and "read zero" in done.left_out[0]
     assert largest_difference(simulator, SERVO_PARAMS, tmp_path / "out" / "robot.xml", skip=4) < 1e-6
     written = mujoco.MjModel.from_xml_path(str(tmp_path / "out" / "robot.xml"))
     assert written.actuator("elbow_servo").biasprm[1:3] == pytest.approx([-8.0, -0.7])
@@ -182,6 +182,21 @@ def test_noise_is_written_and_its_fate_told(pendulum: MujocoSimulator, tmp_path:
     done = export_model(pendulum, {"hinge.position.noise": 0.01}, source, tmp_path / "robot.xml")
     assert any("does not apply" in sentence for sentence in done.left_out)
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml")).sensor("hinge.position").noise == 0.01
+
+
+def test_a_parameter_that_mjcf_has_no_place_for_is_named(tmp_path: Path) -> None:
+    class Biased(MujocoSimulator):
+        """A simulator that knows a parameter beyond the physics."""
+
+        def _in_physics(self, name: str) -> bool:
+            return not name.endswith(".bias") and super()._in_physics(name)
+
+    plain = built_in("cartpole")
+    bias = Parameter("pole.angle.bias", "rad", 0.0, -0.1, 0.1, "sensing")
+    simulator = Biased(plain.model, plain.interface, (*plain.parameters, bias))
+    params = {"command.latency": 0.02, bias.name: 0.05}
+    done = export_model(simulator, params, MODELS / "cartpole.xml", tmp_path / "robot.xml")
+    assert done.left_out == ("pole.angle.bias is no attribute of MJCF.",)
 
 
 class Nothing(Block):

@@ -36,28 +36,27 @@ def delay_commands(spec: mujoco.MjSpec, simulator: MujocoSimulator, latency_s: f
     return notes
 
 
-def delay_measurements(
-    spec: mujoco.MjSpec, simulator: MujocoSimulator, latency_s: float, noise: dict[str, float]
-) -> list[str]:
+def delay_measurements(spec: mujoco.MjSpec, simulator: MujocoSimulator, values: dict[str, float]) -> list[str]:
     """Delay every measured sensor and state its noise; what of it MuJoCo cannot carry."""
-    model, step_s = simulator.model, float(simulator.model.opt.timestep)
-    noise = {name: level for name, level in noise.items() if level > 0}
-    delay_s, notes = _possible(latency_s, step_s, "measurement.latency", "")
-    if not delay_s and not noise:
+    model, step_s, notes = simulator.model, float(simulator.model.opt.timestep), []
+    names = simulator.interface.measurement_names
+    late = {n: values.get("measurement.latency", 0.0) + values.get(f"{n}.latency", 0.0) for n in names}
+    noise = {n: values.get(f"{n}.noise", 0.0) for n in names}
+    if not any(late.values()) and not any(noise.values()):
         return notes
-    if delay_s:
-        notes.append("measurement.latency: until the first reading has arrived, a late sensor of MuJoCo reads zero.")
     for channel, sensor in _sensors(spec, model, simulator.interface).items():
         if sensor is None:
-            notes.append(
-                f"{channel}: it is read by no sensor that MuJoCo knows, so its delay and noise are not written."
-            )
+            notes.append(f"{channel}: it is read by no sensor of MuJoCo, so that its delay and noise are not written.")
             continue
-        sensor.noise = noise.get(channel, sensor.noise)
+        delay_s, unlike = _possible(late[channel], step_s, f"latency of {channel}", "")
+        notes += unlike
+        sensor.noise = noise[channel] or sensor.noise
         if delay_s:
             _hold(sensor, sensor.delay + delay_s, step_s)
-    if noise:
-        levels = ", ".join(f"{name} {level:.3g}" for name, level in noise.items())
+    if any(late.values()):
+        notes.append("late sensors: until the first reading has arrived, they read zero in MuJoCo.")
+    if any(noise.values()):
+        levels = ", ".join(f"{name} {level:.3g}" for name, level in noise.items() if level)
         notes.append(
             f"sensor noise ({levels}) is written as the attribute noise, which MuJoCo keeps and does not apply."
         )

@@ -27,11 +27,15 @@ def write_fields(spec: mujoco.MjSpec, nominal: mujoco.MjModel, calibrated: mujoc
     _write_inertias(spec, nominal, calibrated)
     for joint in spec.joints:
         first = int(calibrated.jnt_dofadr[joint.id])
-        joint.damping[0] = calibrated.dof_damping[first]
+        joint.damping = [calibrated.dof_damping[first], *calibrated.dof_dampingpoly[first]]
         joint.frictionloss = calibrated.dof_frictionloss[first]
         joint.armature = calibrated.dof_armature[first]
-        joint.stiffness[0] = calibrated.jnt_stiffness[joint.id]
+        joint.stiffness = [calibrated.jnt_stiffness[joint.id], *calibrated.jnt_stiffnesspoly[joint.id]]
         joint.springdamper = [0.0, 0.0]  # MuJoCo has made stiffness and damping of it already
+        rest = int(calibrated.jnt_qposadr[joint.id])
+        if not _same(nominal, calibrated, "qpos_spring", rest):
+            turned = spec.compiler.degree and joint.type == mujoco.mjtJoint.mjJNT_HINGE
+            joint.springref = np.rad2deg(calibrated.qpos_spring[rest]) if turned else calibrated.qpos_spring[rest]
     for actuator in spec.actuators:
         if not _same(nominal, calibrated, "actuator_gainprm", actuator.id):
             actuator.gainprm = calibrated.actuator_gainprm[actuator.id]

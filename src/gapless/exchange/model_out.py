@@ -13,6 +13,7 @@ import gapless
 from gapless.core import GaplessError
 from gapless.core.errors import printable
 from gapless.nets.weights import write_whole
+from gapless.simulators.binding import OUTSIDE, bind
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
 from .model_delays import delay_commands, delay_measurements
@@ -65,8 +66,7 @@ def model_out(
     files = take_along(spec, nominal, source, folder)
     write_fields(spec, nominal, calibrated)
     left_out = delay_commands(spec, simulator, values.get("command.latency"))
-    noise = {name.removesuffix(".noise"): v for name, v in values.items() if name.endswith(".noise")}
-    left_out += delay_measurements(spec, simulator, values.get("measurement.latency", 0.0), noise)
+    left_out += delay_measurements(spec, simulator, values) + _unwritten(simulator, values)
     left_out += _blocks(simulator)
     with all_digits() as precise:
         written = _checked(spec, calibrated)
@@ -97,6 +97,22 @@ def _checked(spec: mujoco.MjSpec, calibrated: mujoco.MjModel) -> mujoco.MjModel:
         raise GaplessError(
             f"MuJoCo refuses the calibrated model ({' '.join(str(error).split())[:300]}). Report it with the model."
         ) from None
+
+
+def _unwritten(simulator: MujocoSimulator, values: dict[str, float]) -> list[str]:
+    """Parameters that act neither in the physics nor as a delay or noise of MuJoCo: a sensor's bias, say."""
+    channels = simulator.interface.measurement_names
+    around = {*OUTSIDE, *(f"{c}.{q}" for c in channels for q in ("latency", "noise"))}
+    moved = [p.name for p in simulator.parameters if values[p.name] != p.nominal and p.name not in around]
+    return [f"{name} is no attribute of MJCF." for name in moved if not _in_physics(simulator, name)]
+
+
+def _in_physics(simulator: MujocoSimulator, name: str) -> bool:
+    try:
+        bind(simulator.model, name)
+    except GaplessError:
+        return False
+    return True
 
 
 def _blocks(simulator: MujocoSimulator) -> list[str]:

@@ -13,6 +13,8 @@ from gapless.simulators.latency import integrator_lead_s
 from gapless.simulators.model import object_name
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
+COM = ("com", "com_x", "com_y", "com_z")
+"""A centre of mass: how far out it lies, or where along each axis."""
 DEVIATIONS = 2.0
 DRAWS = 8192
 
@@ -69,12 +71,15 @@ def delay_steps(simulator: MujocoSimulator, latency: Range) -> tuple[int, int]:
     return int(np.floor(low + 1e-9)), int(np.ceil(high - 1e-9))
 
 
-def com_shifts(simulator: MujocoSimulator, com: Range, base: dict[str, float]) -> list[tuple[float, float]]:
-    """By how much the centre of mass moves along x, y and z, from where the base model has it."""
-    offset = simulator.model.body_ipos[com.index]
-    along = offset / np.linalg.norm(offset)
-    ends = np.outer(np.array(com.limits) - base[com.name], along)
-    return [(float(a) + 0.0, float(b) + 0.0) for a, b in np.sort(ends, axis=0).T]
+def com_shifts(simulator: MujocoSimulator, mine: list[Range], base: dict[str, float]) -> list[tuple[float, float]]:
+    """By how much a body's centre of mass moves along x, y and z, from where the base model has it."""
+    shifts = np.zeros((2, 3))
+    for com in mine:
+        offset = simulator.model.body_ipos[com.index]
+        along = offset / np.linalg.norm(offset) if com.quantity == "com" else np.eye(3)[COM.index(com.quantity) - 1]
+        ends = np.outer(np.array(com.limits) - base[com.name], along)
+        shifts += np.sort(ends, axis=0)
+    return [(float(low) + 0.0, float(high) + 0.0) for low, high in shifts.T]
 
 
 def _limits(belief: Belief) -> dict[str, tuple[float, float]]:

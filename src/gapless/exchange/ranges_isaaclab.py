@@ -4,9 +4,10 @@ import math
 
 import mujoco
 
+from gapless.simulators.binding import TILTS
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
-from .ranges import Range, com_shifts, delay_steps
+from .ranges import COM, Range, com_shifts, delay_steps
 from .servos import driven_joint, servo_gains
 from .terms import Literal, Term, Terms, call, identifiers, not_carried, settings_source
 
@@ -63,9 +64,12 @@ def _of_object(simulator: MujocoSimulator, r: Range, ranges: list[Range], base: 
         case "body", "mass":
             drawn = {"mass_distribution_params": r.limits, **DRAWN, "recompute_inertia": True}
             return [Term((r.name,), "mdp.randomize_rigid_body_mass", "startup", names, drawn)]
-        case "body", "com":
-            shifts = dict(zip("xyz", com_shifts(simulator, r, base), strict=True))
-            return [Term((r.name,), "mdp.randomize_rigid_body_com", "startup", names, {"com_range": shifts})]
+        case "body", quantity if quantity in COM:
+            centre = [o for o in ranges if o.kind == "body" and o.index == r.index and o.quantity in COM]
+            shifts = dict(zip("xyz", com_shifts(simulator, centre, base), strict=True))
+            drawn = {"com_range": shifts}
+            term = Term(tuple(o.name for o in centre), "mdp.randomize_rigid_body_com", "startup", names, drawn)
+            return [term] if centre[0] == r else []
         case "body", "inertia" if not with_mass:
             limits = (r.low / base[r.name], r.high / base[r.name])
             drawn = {"inertia_distribution_params": limits, **DRAWN, "operation": "scale", "diagonal_only": False}
@@ -115,7 +119,7 @@ def _of_joints(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
 
 
 def _gravity(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
-    tilts = {r.quantity: r for r in ranges if r.kind == "gravity"}
+    tilts = {r.quantity: r for r in ranges if r.name in TILTS}
     if not tilts:
         return []
     strength = math.hypot(*simulator.model.opt.gravity)

@@ -4,7 +4,7 @@ import math
 
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
-from .ranges import Range, com_shifts, delay_steps
+from .ranges import COM, Range, com_shifts, delay_steps
 from .servos import servo_gains
 from .terms import Term, Terms, call, not_carried, settings_source
 
@@ -59,9 +59,7 @@ def mjlab_terms(simulator: MujocoSimulator, ranges: list[Range], base: dict[str,
             period_s = simulator.interface.period_s
             low, high = math.floor(r.low / period_s + 1e-9), math.ceil(r.high / period_s - 1e-9)
             settings["OBSERVATION_DELAY"] = {"delay_min_lag": low, "delay_max_lag": high}
-    return Terms(
-        events, settings, not_carried(ranges, events, {r.name for r in ranges if r.quantity == "latency"}, REASONS)
-    )
+    return Terms(events, settings, not_carried(ranges, events, {"command.latency", "measurement.latency"}, REASONS))
 
 
 def mjlab_source(terms: Terms, asset: str) -> str:
@@ -80,11 +78,11 @@ def _bodies(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, flo
             own = base[mine["mass"].name]
             low, high = (0.5 * math.log(limit / own) for limit in mine["mass"].limits)
             params["alpha_range"] = (low, high)
-        if "com" in mine:
-            for key, limits in zip(AXES, com_shifts(simulator, mine["com"], base), strict=True):
-                params[key] = limits
+        centre = [mine[q] for q in COM if q in mine]
+        if centre:
+            params |= dict(zip(AXES, com_shifts(simulator, centre, base), strict=True))
         if params:
-            names = [mine[q].name for q in ("mass", "com") if q in mine]
+            names = [r.name for r in (*([mine["mass"]] if "mass" in mine else []), *centre)]
             select = {"body_names": mine[next(iter(mine))].thing}
             events.append(Term(tuple(names), "dr.pseudo_inertia", "reset", select, params))
     return events
