@@ -11,6 +11,7 @@ from .ranges import COM, Range, com_shifts, delay_steps
 from .servos import driven_joint, servo_gains
 from .terms import Literal, Term, Terms, call, identifiers, not_carried, settings_source
 
+GAINS = ("gain", "damping")
 DRAWN = {"operation": "abs", "distribution": "uniform"}
 REASONS = {
     ("actuator", "gain"): "Isaac Lab has no term for the strength of an actuator that is no position servo",
@@ -98,7 +99,7 @@ def _of_joints(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
     for joint in range(model.njnt):
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
         servos = [i for i in range(model.nu) if driven_joint(model, i) == joint and servo_gains(model, i)]
-        mine = {r.quantity: r for r in ranges if r.kind == "actuator" and servos == [r.index]}
+        mine = {r.quantity: r for r in ranges if r.kind == "actuator" and servos == [r.index] and r.quantity in GAINS}
         own = [r for r in ranges if (r.kind, r.index, r.quantity) == ("joint", joint, "damping")]
         if not name or len(servos) > 1 or not (mine or own):
             continue

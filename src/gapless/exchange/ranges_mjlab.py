@@ -21,6 +21,8 @@ REASONS = {
     ("gravity", "tilt_x"): "dr has no function for gravity",
     ("gravity", "tilt_y"): "dr has no function for gravity",
 }
+LIGHTEST = 1e-3
+"""Share of its mass that a body keeps at least."""
 AXES = ("t1_range", "t2_range", "t3_range")
 HEAD = '''"""Randomization ranges for mjlab, written by Gapless: EVENTS goes into the events of an environment's configuration.
 
@@ -76,7 +78,7 @@ def _bodies(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, flo
         params = {}
         if "mass" in mine:
             own = base[mine["mass"].name]
-            low, high = (0.5 * math.log(limit / own) for limit in mine["mass"].limits)
+            low, high = (0.5 * math.log(max(limit / own, LIGHTEST)) for limit in mine["mass"].limits)
             params["alpha_range"] = (low, high)
         centre = [mine[q] for q in COM if q in mine]
         if centre:
@@ -90,8 +92,9 @@ def _bodies(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, flo
 
 def _servos(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:
     events = []
-    for index in sorted({r.index for r in ranges if r.kind == "actuator" and r.thing}):
-        mine = {r.quantity: r for r in ranges if r.kind == "actuator" and r.index == index}
+    doubted = [r for r in ranges if r.kind == "actuator" and r.thing and r.quantity in ("gain", "damping")]
+    for index in sorted({r.index for r in doubted}):
+        mine = {r.quantity: r for r in doubted if r.index == index}
         gains = servo_gains(simulator.model, index)
         if gains is None:
             continue
