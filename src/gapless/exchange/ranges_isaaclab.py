@@ -1,4 +1,4 @@
-"""Ranges in Isaac Lab's words: event terms of `isaaclab.envs.mdp`, and delays for its actuators (Isaac Lab 2.2 and later)."""
+"""Ranges in Isaac Lab's words: event terms of `isaaclab.envs.mdp`, and delays for its actuators (names as of 2026)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Ranges in mjlab's words: events that call its `dr` functions, and delays for its actuators (mjlab 1.2 and later)."""
+"""Ranges in mjlab's words: events that call its `dr` functions, and delays for its actuators (names as of mjlab 1.6)."""
 
 import math
 
