@@ -35,7 +35,7 @@ def drive_csv(path: Path, seconds: float = 6.0, **columns: np.ndarray) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["new", "collect", "import", "gap", "learn", "train", "check", "crank", "export"])
+@pytest.mark.parametrize("command", ["new", "collect", "import", "gap", "learn", "train", "check", "crank"])
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
@@ -71,12 +71,6 @@ def test_commands_outside_a_workspace_say_so(tmp_path: Path, capsys: pytest.Capt
 
 def test_learning_without_logs_says_what_to_do(workspace: Path, capsys: pytest.CaptureFixture) -> None:
     assert "gapless collect" in refused(["learn", "--workspace", str(workspace)], capsys)
-
-
-def test_exporting_without_a_policy_says_what_to_do(workspace: Path, capsys: pytest.CaptureFixture) -> None:
-    said = refused(["export", str(workspace / "p.onnx"), "--workspace", str(workspace)], capsys)
-    assert "has no policy yet" in said
-    assert not (workspace / "p.onnx").exists()
 
 
 def test_an_unknown_robot_is_explained(workspace: Path, capsys: pytest.CaptureFixture) -> None:

@@ -10,6 +10,8 @@ import gapless
 
 SOURCES = sorted(Path(gapless.__file__).parent.rglob("*.py"))
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml", "tarfile", "torch"}
+WRITES_ONLY = {"exchange/actuator_torch.py": {"torch"}}
+"""What may use such a module all the same, because it never loads anything with it."""
 CALLS = {"eval", "exec", "compile_command", "extract", "extractall", "unpack_archive", "load_module", "read_pickle"}
 
 
@@ -37,8 +39,9 @@ def pickles_allowed(tree: ast.AST) -> bool:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_no_file_of_ours_can_unpickle_evaluate_or_unpack(path: Path) -> None:
     tree = ast.parse(path.read_text())
-    assert not MODULES & set(imported(tree))
-    assert not CALLS & set(called(tree))
+    allowed = WRITES_ONLY.get(f"{path.parent.name}/{path.name}", set())
+    assert not (MODULES - allowed) & set(imported(tree))
+    assert not (CALLS | ({"load"} if allowed else set())) & set(called(tree))
     assert not pickles_allowed(tree)
 
 

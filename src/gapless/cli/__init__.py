@@ -12,6 +12,7 @@ from gapless.core.artifact import plain, write_text
 
 from .commands import COMMANDS
 from .console import complain
+from .export import with_kind
 
 DESCRIPTION = """Gapless learns your robot's simulator from its logs, trains a policy in it, and says beforehand what it will do.
 
@@ -22,7 +23,8 @@ again; report and export at any time. `gapless demo` shows all of it on a built-
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a user's mistake costs one sentence and exit status 2."""
     chosen = tyro.conf.OmitSubcommandPrefixes[_choice()]
-    command: Any = tyro.cli(chosen, prog="gapless", description=DESCRIPTION, args=arguments)
+    given = with_kind(sys.argv[1:] if arguments is None else arguments)
+    command: Any = tyro.cli(chosen, prog="gapless", description=DESCRIPTION, args=given)
     try:
         _compile_once()
         printed = command.run()

@@ -20,7 +20,7 @@ from gapless.engine import (
     require_promising,
     robot_seconds_spent,
 )
-from gapless.exchange import export_policy, load_onnx_policy
+from gapless.exchange import load_onnx_policy
 from gapless.logs import (
     check_log,
     content_digest,
@@ -34,7 +34,8 @@ from gapless.robots import Gate, find_robot
 
 from .console import say, table, working
 from .doctor import Doctor
-from .options import Common, InWorkspace, OnRobot
+from .export import Export
+from .options import Common, InWorkspace, OnRobot, latest
 from .report import Report, report
 from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
 from .trust import Trust
@@ -255,22 +256,6 @@ class Crank(OnRobot):
 
 
 @dataclass(frozen=True)
-class Export(InWorkspace):
-    """Write the newest policy as ONNX, with its interface inside; runs anywhere with onnxruntime alone."""
-
-    file: Positional[Path] = field(kw_only=True)
-    """The file to write, e.g. policy.onnx."""
-
-    def run(self) -> dict[str, Any]:
-        workspace = self.open()
-        policy = latest(workspace, "policy", "Train one first.")
-        stages = self.stages(workspace, lambda *_: None)
-        difference = export_policy(stages.policy(policy), self.file, {"policy": policy.id})
-        say(f"Wrote {self.file}; onnxruntime agrees with it to {difference:.1e}.")
-        return {"file": self.file, "policy": policy.id, "difference": difference}
-
-
-@dataclass(frozen=True)
 class Demo(Common):
     """Three cranks on the built-in cart-pole, whose physics differs from its data sheet in a way nobody tells us."""
 
@@ -313,20 +298,13 @@ def all_logs(workspace: Workspace) -> list[Artifact]:
     return found
 
 
-def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
-    found = workspace.store.all(kind)
-    if not found:
-        raise GaplessError(f"{workspace.folder} has no {kind} yet. {hint}")
-    return found[-1]
-
-
 def newest_pair(workspace: Workspace) -> tuple[Artifact, Artifact | None]:
     """The newest policy and the newest belief, if there is one."""
     beliefs = workspace.store.all("belief")
     return latest(workspace, "policy", "Train one first."), beliefs[-1] if beliefs else None
 
 
-COMMANDS: dict[str, type[Common]] = {
+COMMANDS: dict[str, type] = {
     "new": New,
     "collect": Collect,
     "import": Import,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gapless.core import Artifact, GaplessError
 from gapless.engine import Recipe, Stages, Workspace, open_workspace
 
 
@@ -45,3 +46,11 @@ class OnRobot(InWorkspace):
     """twin:NAME?seed=0&tier=A, lerobot:NAME?port=…, path/to/file.py:Class, or package.module:Class."""
     force: bool = False
     """Send a policy to the robot whatever its forecast."""
+
+
+def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
+    """The newest artifact of a kind; raises with a hint where there is none."""
+    found = workspace.store.all(kind)
+    if not found:
+        raise GaplessError(f"{workspace.folder} has no {kind} yet. {hint}")
+    return found[-1]

@@ -84,14 +84,15 @@ class Workspace:
 
     @cached_property
     def model(self) -> mujoco.MjModel:
-        claim, path = self._model_claim, self._model_path
+        claim, path = self._model_claim, self.model_path
         require_trusted(self.folder, "model", claim)
         if path.is_relative_to(self.folder.resolve()):
             return load_model(path, Path(path.anchor) if claim else self.folder)
         return load_model(path)
 
     @property
-    def _model_path(self) -> Path:
+    def model_path(self) -> Path:
+        """The model's file, in the workspace or where its meshes are."""
         return (self.folder / self.settings.model).resolve()
 
     @property
@@ -101,7 +102,7 @@ class Workspace:
 
     @property
     def _model_claim(self) -> list[str]:
-        path = self._model_path
+        path = self.model_path
         if path in built_in_models().values():
             return []
         inside = path.is_relative_to(self.folder.resolve())

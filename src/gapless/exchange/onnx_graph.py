@@ -33,11 +33,11 @@ class Drawing:
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
 
-    def input(self, name: str, *shape: int) -> str:
+    def input(self, name: str, *shape: int | str) -> str:
         self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
         return name
 
-    def output(self, name: str, value: str, *shape: int) -> None:
+    def output(self, name: str, value: str, *shape: int | str) -> None:
         self.nodes.append(helper.make_node("Identity", [value], [name]))
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 

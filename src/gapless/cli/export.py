@@ -1,0 +1,146 @@
+"""`gapless export`: policies, the calibrated model, randomization ranges and actuator networks, for other tools."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from gapless.core import Artifact, Belief
+from gapless.engine import Recipe, Stages, Workspace, open_workspace
+from gapless.exchange import export_actuator, export_model, export_policy, export_ranges
+from gapless.exchange.ranges_out import Base, Target
+from gapless.nets.stored_actuator import load_actuator
+
+from .console import say, table
+from .options import Common, InWorkspace, latest
+
+Positional = tyro.conf.Positional
+
+
+@dataclass(frozen=True)
+class ExportPolicy(InWorkspace):
+    """Write the newest policy as ONNX, with its interface inside; runs anywhere with onnxruntime alone."""
+
+    file: Positional[Path] = field(kw_only=True)
+    """The file to write, e.g. policy.onnx."""
+
+    def run(self) -> dict[str, Any]:
+        workspace = self.open()
+        policy = latest(workspace, "policy", "Train one first.")
+        stages = self.stages(workspace, lambda *_: None)
+        difference = export_policy(stages.policy(policy), self.file, {"policy": policy.id})
+        say(f"Wrote {self.file}; onnxruntime agrees with it to {difference:.1e}.")
+        return {"file": self.file, "policy": policy.id, "difference": difference}
+
+
+@dataclass(frozen=True)
+class FromBelief(Common):
+    """Options of what is made of a workspace's newest belief."""
+
+    workspace: Positional[Path] = Path()
+    """The workspace folder; the current one, or the only one below it, if not given."""
+
+    def open(self) -> tuple[Workspace, Artifact, Belief]:
+        workspace = open_workspace(self.workspace)
+        made = latest(workspace, "belief", "Run `gapless learn` first.")
+        return workspace, made, Stages(workspace, Recipe(), self.seed).belief(made)
+
+
+@dataclass(frozen=True)
+class ExportModel(FromBelief):
+    """Write the calibrated model as MJCF that plain MuJoCo 4 runs, latency included, and say what it cannot carry."""
+
+    out: Path = field(kw_only=True)
+    """The file to write, e.g. robot.xml; meshes and textures go to a folder beside it."""
+
+    def run(self) -> dict[str, Any]:
+        workspace, made, belief = self.open()
+        mean = {name: float(value) for name, value in belief.mean().items()}
+        done = export_model(workspace.simulator, mean, workspace.model_path, self.out, f"belief {made.id}")
+        rows = [[p.name, p.unit, p.nominal, mean[p.name]] for p in workspace.parameters if p.name in mean]
+        table(f"What {self.out} holds", ["parameter", "unit", "nominal", "written"], rows)
+        _say_left_out(done.left_out)
+        files = [str(self.out), *(f"{self.out.stem}-files/{name}" for name in done.files)]
+        say(f"Wrote {', '.join(files)}.")
+        return {"files": files, "belief": made.id, "params": mean, "not_carried": list(done.left_out)}
+
+
+@dataclass(frozen=True)
+class ExportRanges(FromBelief):
+    """Write what the belief leaves open as randomization ranges, in the words of mjlab or Isaac Lab, and as plain JSON."""
+
+    out: Path = field(kw_only=True)
+    """The file to write: .py, with a .json beside it, or only .json or .yaml."""
+    target: Annotated[Target, tyro.conf.arg(name="for")] = field(kw_only=True)
+    """Whose words to use."""
+    asset: str = "robot"
+    """What the robot is called in the scene."""
+    base: Base = "calibrated"
+    """Which model relative terms start from: the one that `export model` writes, or the one you began with."""
+
+    def run(self) -> dict[str, Any]:
+        workspace, made, belief = self.open()
+        files, terms = export_ranges(workspace.simulator, belief, self.target, self.out, self.asset, self.base)
+        rows = [[t.name, t.function, t.mode] for t in terms.events]
+        rows += [[name, str(values), "set"] for name, values in terms.settings.items()]
+        table(f"What {self.out} randomizes", ["parameters", "term", "when"], rows)
+        _say_left_out(terms.left_out)
+        say(f"Wrote {', '.join(map(str, files))}.")
+        return {"files": files, "belief": made.id, **terms.to_dict()}
+
+
+@dataclass(frozen=True)
+class ExportActuator(Common):
+    """Write an actuator network as ONNX or, with the extra `torch`, as TorchScript for Isaac Lab."""
+
+    network: Positional[Path] = field(kw_only=True)
+    """The stored network, a .safetensors file."""
+    out: Path = field(kw_only=True)
+    """The file to write: .onnx, or .pt for TorchScript."""
+    joint: str = ""
+    """Whose actuator it is; noted in the file."""
+
+    def run(self) -> dict[str, Any]:
+        network = load_actuator(self.network)
+        difference = export_actuator(network, self.out, self.joint)
+        say(f"Wrote {self.out}; it agrees with the network to {difference:.1e} of the largest torque.")
+        return {"file": self.out, "difference": difference, "history": list(network.history), "step_s": network.step_s}
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write something that other tools read: a policy, the calibrated model, randomization ranges, an actuator."""
+
+    what: (
+        Annotated[ExportPolicy, tyro.conf.subcommand(name="policy")]
+        | Annotated[ExportModel, tyro.conf.subcommand(name="model")]
+        | Annotated[ExportRanges, tyro.conf.subcommand(name="ranges")]
+        | Annotated[ExportActuator, tyro.conf.subcommand(name="actuator")]
+    )
+
+    @property
+    def json(self) -> Path | None:
+        return self.what.json
+
+    def status(self, printed: dict[str, Any]) -> int:
+        return self.what.status(printed)
+
+    def run(self) -> dict[str, Any]:
+        return self.what.run()
+
+
+KINDS = ("policy", "model", "ranges", "actuator")
+
+
+def with_kind(arguments: list[str]) -> list[str]:
+    """`export policy.onnx` means `export policy policy.onnx`."""
+    if arguments[:1] != ["export"] or arguments[1:2] in ([], ["-h"], ["--help"]) or arguments[1] in KINDS:
+        return arguments
+    return ["export", "policy", *arguments[1:]]
+
+
+def _say_left_out(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        say(f"not carried: {sentence}")
