@@ -1,18 +1,23 @@
 """Logs → a better simulator: the gap, identification, its first explanation, and the next motion."""
 
-from .attribution import Cause, attribute
+from .attribution import Attribute, Attribution, Cause, Share, attribute
 from .excite import Excitation, Excite, excite
 from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
+from .returns import Performance
 
 __all__ = [
+    "Attribute",
+    "Attribution",
     "Cause",
     "Excitation",
     "Excite",
     "Gap",
     "Identified",
     "Identify",
+    "Performance",
+    "Share",
     "attribute",
     "excite",
     "gap",

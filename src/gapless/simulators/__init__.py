@@ -3,6 +3,7 @@
 from .around import Around
 from .completing import Completed, complete_model
 from .drive import Agent, Loop, Restart
+from .finer import finer
 from .jax_cartpole import JaxCartpole
 from .model import load_model, propose_interface
 from .mujoco_cpu import MujocoSimulator
@@ -10,6 +11,7 @@ from .params_file import read_parameters, write_parameters
 from .proposal import propose_parameters
 from .replay import holds_of, replay
 from .rollout import Episodes, Rollout, logs_of, rollout
+from .sensing import sensing_parameters
 from .traceable import TraceableSimulator
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Rollout",
     "TraceableSimulator",
     "complete_model",
+    "finer",
     "holds_of",
     "load_model",
     "logs_of",
@@ -32,5 +35,6 @@ __all__ = [
     "read_parameters",
     "replay",
     "rollout",
+    "sensing_parameters",
     "write_parameters",
 ]
