@@ -31,17 +31,17 @@ INTERVAL = (0.05, 0.95)
 class Attribute:
     """Split the gap between its causes."""
 
-    windows: int = 60
+    windows: int = 40
     """Windows of the fit."""
     window_s: float = 0.4
     """Their length."""
-    ahead: int = 40
+    ahead: int = 32
     """Held-out windows that are predicted, at most."""
     worlds: int = 12_000
     """Predictions at most; with many families, fewer windows."""
-    iterations: int = 12
+    iterations: int = 10
     """Least-squares iterations of each of the two fits at most."""
-    draws: int = 4
+    draws: int = 3
     """Draws of the parameters behind the intervals."""
     resamples: int = 400
     """Bootstrap samples of windows and draws."""
@@ -159,7 +159,12 @@ def _worth_it(simulator: Simulator, foresight: Foresight, params: np.ndarray, no
 
 
 def _explain(
-    simulator: Simulator, doubted: tuple[Parameter, ...], begin: np.ndarray, logs: list[Log], recipe: Attribute, seed: int
+    simulator: Simulator,
+    doubted: tuple[Parameter, ...],
+    begin: np.ndarray,
+    logs: list[Log],
+    recipe: Attribute,
+    seed: int,
 ) -> _Explained:
     names, families = tuple(p.name for p in doubted), tuple(p.family for p in doubted)
     windows = _training(simulator, logs, recipe)
@@ -185,7 +190,9 @@ def _explain(
 def _training(simulator: Simulator, logs: list[Log], recipe: Attribute) -> Windows:
     windows = cut(simulator, logs, recipe.window_s)
     if windows is None:
-        raise GaplessError(f"no log is long enough to attribute the gap: windows need {recipe.window_s} s. Collect more.")
+        raise GaplessError(
+            f"no log is long enough to attribute the gap: windows need {recipe.window_s} s. Collect more."
+        )
     return windows.some(np.unique(np.linspace(0, len(windows) - 1, min(recipe.windows, len(windows))).astype(int)))
 
 

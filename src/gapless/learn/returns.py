@@ -54,5 +54,7 @@ def losses(
 
 def _others(simulator: Simulator, belief: Belief, worlds: int) -> dict[str, np.ndarray]:
     """Everything else as believed, the sensors' noise for one: it is no player and is the same in every world."""
-    mean = nominal_belief(simulator.parameters).mean() | {n: v for n, v in belief.mean().items() if n.endswith(".noise")}
+    mean = nominal_belief(simulator.parameters).mean() | {
+        n: v for n, v in belief.mean().items() if n.endswith(".noise")
+    }
     return {k: np.full(worlds, float(np.asarray(v))) for k, v in mean.items()}

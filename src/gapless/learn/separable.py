@@ -37,9 +37,7 @@ def departures(
     return kept, values
 
 
-def classes(
-    families: tuple[str, ...], information: Float[np.ndarray, "param param"]
-) -> tuple[tuple[str, ...], ...]:
+def classes(families: tuple[str, ...], information: Float[np.ndarray, "param param"]) -> tuple[tuple[str, ...], ...]:
     """Families, those that no log separates together.
 
     `information` is the data's, in units of the prior's. Families are one class when a combination of their parameters

@@ -11,8 +11,8 @@ def coalitions(players: int) -> Bool[np.ndarray, "coalition player"]:
     return (np.arange(2**players)[:, None] >> np.arange(players)) % 2 == 1
 
 
-def shapley(values: Float[np.ndarray, "coalition *rest"]) -> Float[np.ndarray, "player *rest"]:
-    """Each player's part; the parts add up to what all have together beyond what nobody has."""
+def shapley(values: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+    """Each player's part, along the first axis; the parts add up to what all have together beyond what nobody has."""
     players = (len(values) - 1).bit_length()
     sets, number = coalitions(players), np.arange(len(values))
     size = sets.sum(axis=1)

@@ -22,7 +22,5 @@ def finer(simulator: Simulator) -> Simulator | None:
         model.opt.iterations = max(model.opt.iterations, ITERATIONS)
         return MujocoSimulator(model, simulator.interface, simulator.parameters, simulator.worlds, simulator.around)
     if isinstance(simulator, TraceableSimulator):
-        return type(simulator)(
-            simulator.interface, simulator.parameters, 4 * simulator.substeps, simulator.worlds
-        )
+        return type(simulator)(simulator.interface, simulator.parameters, 4 * simulator.substeps, simulator.worlds)
     return None

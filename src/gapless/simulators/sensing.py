@@ -33,8 +33,8 @@ class Sensing:
         late = self._values("latency", params, worlds)
         return late + params[EVERY][:, None] if EVERY in params else late
 
-    def read(self, params: dict[str, np.ndarray], true: Float[np.ndarray, "world *query column"]) -> np.ndarray:
-        """What the sensors make of true values."""
+    def read(self, params: dict[str, np.ndarray], true: Float[np.ndarray, "..."]) -> np.ndarray:
+        """What the sensors make of true values, by world first and column last."""
         if not self._named["scale"] and not self._named["bias"]:
             return true
         shape = (len(true), *[1] * (true.ndim - 2), len(self._columns))

@@ -99,7 +99,9 @@ class TraceableSimulator(Simulator):
         rows = [self._joint_rows(start, side, worlds) for side in ("position", "velocity")]
         trail = np.asarray(_trail(type(self), wanted, *rows, jnp.asarray(control, jnp.float32), step_s), np.float64)
         known = {k: np.asarray(v, np.float64) for k, v in wanted.items()}
-        seen = self._sensing.read(known, np.stack([_interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1))
+        seen = self._sensing.read(
+            known, np.stack([_interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
+        )
         return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
 
     def _controls(self, params: Params, past: Float[Array, "past command"]) -> Float[Array, "substep command"]:
