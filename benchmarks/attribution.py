@@ -62,6 +62,8 @@ NOMINAL: dict[str, Hidden] = {
 MASS = {"cartpole": "pole_kg", "furuta": "pendulum_kg", "puck": "lower_kg"}
 STRENGTH = {"cartpole": 15.0, "furuta": 0.25, "puck": np.array([1.4, 0.9])}
 """Largest force of the motors; dry friction is a share of it."""
+SIDES = {"light": -1.0, "heavy": 1.0, "weak": -1.0, "strong": 1.0}
+"""Effects whose name says to which side they go."""
 SENSOR = 1
 """The sensor that is wrong, where one is: pole, pendulum, elbow."""
 FAMILY = {
@@ -250,17 +252,15 @@ def reality_of(robot: str, effects: list[str], seed: int) -> Reality:
         {"patches" if e.endswith("patches") else e for e in effects} & set(made.named + made.unnamed)
     )
     for effect in effects:
-        made.hidden |= changes(robot, effect, made.hidden, rng)
+        made.hidden |= changes(robot, effect, rng)
     return made
 
 
-def changes(robot: str, effect: str, hidden: Hidden, rng: np.random.Generator) -> Hidden:
+def changes(robot: str, effect: str, rng: np.random.Generator) -> Hidden:
     """The hidden numbers that one effect moves."""
-    share, side = rng.uniform(), rng.choice([-1.0, 1.0])
+    share, side = float(rng.uniform()), float(rng.choice([-1.0, 1.0]))
     nominal, dry = NOMINAL[robot], (0.05 + 0.04 * share) * np.asarray(STRENGTH[robot])
-    single = {"light": -1.0, "heavy": 1.0, "weak": -1.0, "strong": 1.0, "smooth floor": -1.0, "floor": 1.0}.get(
-        effect, side
-    )
+    single = SIDES.get(effect, side)
     moved = 1 + single * (0.15 + 0.15 * share)
     sensor = np.arange(len(REALITIES[robot].interface.measurements)) == SENSOR
     return {

@@ -1,7 +1,8 @@
 """Logs → a better simulator: the gap, identification, its first explanation, and the next motion."""
 
-from .attribution import Attribute, Attribution, Cause, Share, attribute
+from .attribution import Attribution, Cause, Share, attribute
 from .excite import Excitation, Excite, excite
+from .explain import Attribute
 from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise

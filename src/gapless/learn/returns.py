@@ -9,7 +9,8 @@ from jaxtyping import Float
 from gapless.core import Belief, Block, Simulator, Task, key_for, nominal_belief
 from gapless.simulators import Rollout
 
-from .shapley import coalitions, shapley
+from .explain import Explained
+from .shapley import shapley
 
 
 @dataclass(frozen=True)
@@ -23,31 +24,22 @@ class Performance:
 
 
 def losses(
-    simulator: Simulator,
-    performance: Performance,
-    belief: Belief,
-    names: tuple[str, ...],
-    nominal: Float[np.ndarray, " param"],
-    draws: Float[np.ndarray, "draw param"],
-    masks: list[np.ndarray],
-    seed: int,
+    simulator: Simulator, performance: Performance, belief: Belief, found: Explained, seed: int
 ) -> Float[np.ndarray, "player episode"]:
     """The return that is lost where each player's parameters go back to nominal, split fairly between the players.
 
     A policy that does better in the nominal world, because it was trained there, loses where they depart from it.
     """
-    sets, episodes = coalitions(len(masks)), performance.episodes
-    member = np.array(masks).reshape(len(masks), len(names))
-    inside = (sets[:, :, None] & member).any(axis=1)
-    drawn = draws[np.arange(episodes) % len(draws)]
-    values = np.where(inside[:, None], drawn, nominal).reshape(len(sets) * episodes, len(names))
-    params = _others(simulator, belief, len(values)) | dict(zip(names, values.T, strict=True))
+    episodes = performance.episodes
+    mixed = found.mixtures(found.draws[np.arange(episodes) % len(found.draws)])
+    values = mixed.reshape(-1, len(found.names))
+    params = _others(simulator, belief, len(values)) | dict(zip(found.names, values.T, strict=True))
     key = key_for(seed, "attribution", "return")
     begin = performance.task.start(key, episodes)
-    starts = {k: np.tile(np.asarray(v), (len(sets), *[1] * (np.ndim(v) - 1))) for k, v in begin.items()}
+    starts = {k: np.tile(np.asarray(v), (len(mixed), *[1] * (np.ndim(v) - 1))) for k, v in begin.items()}
     rollout = Rollout(simulator.with_worlds(len(values)), performance.task)
     returns = rollout.run(performance.policy, params, jax.random.fold_in(key, 1), starts).returns
-    table = np.asarray(returns, np.float64).reshape(len(sets), episodes)
+    table = np.asarray(returns, np.float64).reshape(mixed.shape[:2])
     at_home_in_belief = table[-1].mean() >= table[0].mean()
     return shapley(table) * (1 if at_home_in_belief else -1)
 
