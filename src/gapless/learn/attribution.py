@@ -97,10 +97,14 @@ def _worth_it(simulator: Simulator, foresight: Foresight, params: np.ndarray, no
     fine = finer(simulator)
     if fine is None:
         return None
-    own = foresight.errors(simulator, np.stack([nominal, params]))
-    between = own[1:] - foresight.errors(fine, params[None])
-    gap = foresight.squares(own[:1]).mean() - foresight.floor().mean()
-    return fine if foresight.squares(between).mean() > MATTERS * max(gap, foresight.floor().mean()) else None
+    both = np.stack([nominal, params])
+    own, better = (foresight.errors(s, both) for s in (simulator, fine))
+    before, otherwise = (float(foresight.squares(e)[0].mean()) for e in (own, better))
+    floor = float(foresight.floor().mean())
+    least = MATTERS * max(before - floor, floor)
+    # What differs but takes the nominal model neither closer to the logs nor further away is chaos and no cause.
+    differs = float(foresight.squares(own - better)[1].mean()) > least
+    return fine if differs and abs(before - otherwise) > least else None
 
 
 class _Split:
@@ -113,7 +117,7 @@ class _Split:
         self.found, self._rng, self._resamples = found, rng, recipe.resamples
         foresight.refer(fine or simulator, found.params)
         mixed = found.mixtures(found.draws)
-        params = mixed.reshape(-1, len(found.names))
+        params = mixed.reshape(mixed.shape[0] * mixed.shape[1], len(found.names))
         foresight = foresight.thinned(max(8, recipe.worlds // (len(params) * (1 if fine is None else 2))))
         squares = foresight.squares(foresight.errors(simulator, params)).reshape(*mixed.shape[:2], -1)
         self.before = squares[0, 0]

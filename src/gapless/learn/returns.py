@@ -32,7 +32,7 @@ def losses(
     """
     episodes = performance.episodes
     mixed = found.mixtures(found.draws[np.arange(episodes) % len(found.draws)])
-    values = mixed.reshape(-1, len(found.names))
+    values = mixed.reshape(mixed.shape[0] * mixed.shape[1], len(found.names))
     params = _others(simulator, belief, len(values)) | dict(zip(found.names, values.T, strict=True))
     key = key_for(seed, "attribution", "return")
     begin = performance.task.start(key, episodes)

@@ -5,9 +5,9 @@ from jaxtyping import Bool, Float
 
 SIGNIFICANT = 12.0
 """Squared deviations by which a parameter must miss its nominal value, the others free to make up for it."""
-UNKNOWN = 2.0
+UNKNOWN = 10.0
 """Information about a direction, in units of the prior's, below which logs say little about it."""
-VISIBLE = 50.0
+VISIBLE = 200.0
 """Information from which on logs say a lot."""
 SIZEABLE = 0.1
 """Share of a direction that a family must hold to be a part of it."""
