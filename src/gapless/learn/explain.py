@@ -104,7 +104,11 @@ def explain(
     bounds = bounds_of(_prior(doubted))
     fixed = nominal_belief(simulator.parameters).mean()
     whole = fit(Shooting(simulator, windows, names, fixed), bounds, level, begin, recipe.iterations)
-    kept, values = departures(whole.params, bounds.centre, _precision(whole, windows, bounds))
+    precision = _precision(whole, windows, bounds)
+    # The search ends anywhere in a flat valley; from its middle, where the prior is strongest, causes go back one by one.
+    pull = (whole.params - bounds.centre) / bounds.deviation**2
+    middle = whole.params - np.linalg.solve(precision, pull)
+    kept, values = departures(middle, bounds.centre, precision)
     groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
     some = _part(bounds, kept)
     draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
@@ -129,7 +133,9 @@ def _training(simulator: Simulator, logs: list[Log], recipe: Attribute) -> Windo
 
 
 def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:
-    low, high = (np.array([getattr(p, side) for p in doubted]) for side in ("low", "high"))
+    high = np.array([p.high for p in doubted])
+    # Only delays relative to each other are seen: the search may pass through a sensor that is ahead of the commands.
+    low = np.array([-p.high if p.family == "sensing" and p.name.endswith(".latency") else p.low for p in doubted])
     centre = np.array([p.nominal for p in doubted])
     return Gaussian(tuple(p.name for p in doubted), centre, np.diag(((high - low) / 4) ** 2), low, high)
 

@@ -176,15 +176,15 @@ class MujocoSimulator(Simulator):
         wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
         self._write_params(state, everyone, wanted)
         self._write_start(state.batch, everyone, start)
-        step_s = self.model.opt.timestep
+        step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
+        steps += int(np.ceil(max(0.0, -float(late_s.min())) / step_s))  # some sensors may be ahead of the others
         control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
         before = self._sensors.now(state.batch)
         state.memories = {name: block.init(jax.random.key(0)) for name, block in self._blocks.items()}
         recorded = self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
-        at_s = times[..., None] - self._sensing.late_s(state.params, self.worlds)[:, None]
-        seen = self._sensing.read(state.params, _between(trail, at_s / step_s))
+        seen = self._sensing.read(state.params, _between(trail, (times[..., None] - late_s[:, None]) / step_s))
         return self._sensed_in_turn(state, self._sensors.named(seen))
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
