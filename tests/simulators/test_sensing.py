@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 
+import jax
 import numpy as np
 import pytest
 
@@ -51,9 +52,9 @@ def test_open_loop_reads_what_stepping_reads(cartpole: MujocoSimulator, simulate
 
 def test_sensors_on_time_cost_nothing(cartpole: MujocoSimulator):
     sensing = with_sensing(cartpole)
-    state, _, _ = sensing.reset(sensing.init(), np.ones(1, bool), {}, {}, np.array([0, 0], np.uint32))
+    state, _, _ = sensing.reset(sensing.init(), np.ones(1, bool), {}, {}, jax.random.key(0))
     assert not state.late
-    state, _, _ = sensing.reset(state, np.ones(1, bool), ones(pole_angle_latency=0.01), {}, np.array([0, 0], np.uint32))
+    state, _, _ = sensing.reset(state, np.ones(1, bool), ones(pole_angle_latency=0.01), {}, jax.random.key(0))
     assert state.late
 
 
