@@ -9,7 +9,7 @@ import pytest
 
 from gapless.core import GaplessError, Robot
 from gapless.engine import Recipe, Turn, Workspace, cranks, new_workspace, robot_seconds_spent
-from gapless.learn import Excite, Identify
+from gapless.learn import Attribute, Excite, Identify
 from gapless.robots import find_robot
 from gapless.train import Ppo, Train
 
@@ -17,7 +17,8 @@ pytestmark = pytest.mark.slow
 
 TINY = Train(Ppo(worlds=16, steps=16, epochs=1, minibatches=1, hidden=(8, 1), budget=512), looks=1, worlds=4)
 RECIPE = Recipe(
-    excite_s=2.0, excite_first=2, deploy=1, checks=2, draws=4, excite=Excite(candidates=4, doubts=2),
+    excite_s=2.0, excite_first=2, deploy=1, checks=2, draws=4, force=True, excite=Excite(candidates=4, doubts=2),
+    attribute=Attribute(windows=12, ahead=8, iterations=4, draws=1, resamples=50),
     identify=Identify(windows=20, iterations=4), train=TINY, again=TINY,
 )  # fmt: skip
 TWIN = "twin:cartpole?seed=1"

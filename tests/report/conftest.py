@@ -67,9 +67,18 @@ def curve(channel: str, unit: str, size: float) -> dict[str, Any]:
 
 
 def attribution_figures() -> dict[str, Any]:
-    shares = {"inertia": 0.12, "latency": 0.44, "friction": 0.31, "actuation": 0.17, "sensing": 0.01}
-    families = [{"family": family, "explained": share} for family, share in shares.items()]
-    return {"families": families, "together": 0.93, "unexplained": 0.07}
+    shares = {"inertia": 0.12, "latency": 0.44, "friction": 0.31, "actuation": 0.07, "sensing": -0.01}
+    families = [
+        {"family": family, **part("explained", share), **part("loss", 0.4 - share)} for family, share in shares.items()
+    ]
+    others = [
+        {"name": n, **part("explained", v)} for n, v in (("numerics", 0.0), ("noise", 0.02), ("unexplained", 0.05))
+    ]
+    return {"families": families, "others": others, "together": 0.93, "unexplained": 0.05, "repeatability": None}
+
+
+def part(name: str, value: float) -> dict[str, float]:
+    return {name: value, f"{name}_low": value - 0.03, f"{name}_high": value + 0.04}
 
 
 def policy_figures(crank: int) -> dict[str, Any]:

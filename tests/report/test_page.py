@@ -242,3 +242,17 @@ def without_numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [without_numbers(v) for v in value]
     return value if isinstance(value, str) else None
+
+
+def test_causes_are_shown_in_both_currencies(whole: Store):
+    page = render(whole)
+    assert "Whose fault the error half a second ahead is" in page
+    assert "What the policy loses by each cause" in page
+    assert "90 % " in page
+
+
+def test_causes_without_a_policy_are_shown_in_prediction_error_only(put: Callable[..., Any], empty: Store):
+    put("attribution", {"families": [{"family": "friction", "explained": 0.5}], "others": []})
+    page = render(empty)
+    assert "The largest cause is friction" in page
+    assert "What the policy loses by each cause" not in page

@@ -32,4 +32,4 @@ def test_hit_follows_from_the_forecast_where_the_outcome_does_not_say(put: Calla
 
 def test_families_come_with_the_largest_cause_first(whole: Store):
     families = read_story(whole).last("attribution").families
-    assert [name for name, _ in families] == ["latency", "friction", "actuation", "inertia", "sensing"]
+    assert [part.name for part in families] == ["latency", "friction", "inertia", "actuation", "sensing"]

@@ -71,7 +71,7 @@ def test_every_proposed_parameter_resolves_and_is_nominal_at_the_models_value(
     make_simulator: Callable[..., MujocoSimulator],
 ) -> None:
     simulator = make_simulator(UNNAMED)
-    physical = [p for p in simulator.parameters if p.name not in OUTSIDE and not p.name.endswith(".noise")]
+    physical = [p for p in simulator.parameters if p.name not in OUTSIDE and p.family != "sensing"]
     assert len(physical) > 10
     for p in physical:
         assert bind(simulator.model, p.name).nominal == pytest.approx(p.nominal)
@@ -145,4 +145,4 @@ def test_an_interface_follows_actuators_sensors_and_units(make_simulator: Callab
     assert interface.period_s == pytest.approx(6 * 0.002)
     assert interface.command_names == ("actuator0", "backwards")
     assert [(c.name, c.unit) for c in interface.measurements] == [("joint2.position", "m")]
-    assert [p.name for p in propose_parameters(model, interface)][-1] == "joint2.position.noise"
+    assert [p.name for p in propose_parameters(model, interface)][-1] == "joint2.position.latency"

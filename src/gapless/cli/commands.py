@@ -37,7 +37,7 @@ from .doctor import Doctor
 from .export import Export
 from .options import Common, InWorkspace, OnRobot, latest
 from .report import Report, report
-from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
+from .tables import causes_table, check_table, forecast_table, gap_table, parameter_table, turn_table
 from .trust import Trust
 
 Positional = tyro.conf.Positional
@@ -171,15 +171,19 @@ class Import(InWorkspace):
 
 @dataclass(frozen=True)
 class Gap(InWorkspace):
-    """How wrong is the simulator? Prediction error on held-out logs, per channel and horizon, beside the noise floor."""
+    """How wrong is the simulator, and why? Prediction error on held-out logs beside the noise floor, and its causes."""
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()
         with workspace.locked(), working("gap") as tell:
-            beliefs = workspace.store.all("belief")
-            made = self.stages(workspace, tell).gap(beliefs[-1] if beliefs else None, all_logs(workspace))
+            beliefs, logs, stages = workspace.store.all("belief"), all_logs(workspace), self.stages(workspace, tell)
+            made = stages.gap(beliefs[-1] if beliefs else None, logs)
+            causes = stages.attribute(beliefs[-1], logs, newest_policy(workspace)) if beliefs else None
         gap_table(made.figures)
-        return made.figures
+        if causes is None:
+            return made.figures
+        causes_table(causes.figures)
+        return {**made.figures, "attribution": causes.figures}
 
 
 @dataclass(frozen=True)
@@ -191,11 +195,10 @@ class Learn(InWorkspace):
         with workspace.locked(), working("learn") as tell:
             stages, logs = self.stages(workspace, tell), all_logs(workspace)
             belief = stages.learn(logs)
-            gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs)
+            gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs, newest_policy(workspace))
         parameter_table(belief.figures)
         gap_table(gap.figures)
-        rows = [[f["family"], f["explained"]] for f in causes.figures["families"]]
-        table("Share of the gap that one family alone explains", ["family", "share"], rows)
+        causes_table(causes.figures)
         return {"belief": belief.figures, "gap": gap.figures, "attribution": causes.figures}
 
 
@@ -296,6 +299,11 @@ def all_logs(workspace: Workspace) -> list[Artifact]:
     if not found:
         raise GaplessError(f"{workspace.folder} has no logs yet. Run `gapless collect` or `gapless import` first.")
     return found
+
+
+def newest_policy(workspace: Workspace) -> Artifact | None:
+    policies = workspace.store.all("policy")
+    return policies[-1] if policies else None
 
 
 def newest_pair(workspace: Workspace) -> tuple[Artifact, Artifact | None]:

@@ -4,6 +4,9 @@ from typing import Any
 
 from .console import console, say, table
 
+CURRENCIES = {"explained": ".1%", "loss": ".3g"}
+"""In what a cause is counted, and how that is written."""
+
 
 def parameter_table(figures: dict[str, Any]) -> None:
     """What is believed about each parameter."""
@@ -27,6 +30,26 @@ def gap_table(figures: dict[str, Any]) -> None:
     table(title, ["channel", "horizon", "data sheet", "now", "noise floor"], rows)
     s = figures["summary"]
     say(f"The gap at {s['horizon_s']:g} s, above the floor: {s['before']:.3g} before, {s['after']:.3g} now.")
+
+
+def causes_table(figures: dict[str, Any]) -> None:
+    """What causes the gap, in prediction error and in return."""
+    parts = [*figures["families"], *({"family": o["name"], **o} for o in figures["others"])]
+    rows = [[p["family"], *(_with_interval(p, name, form) for name, form in CURRENCIES.items())] for p in parts]
+    title = "What causes the gap: shares of the data sheet's held-out error, and what the policy loses by them"
+    table(title, ["cause", "prediction error", "return"], rows)
+    if figures["repeatability"] is not None:
+        rest = sum(o["explained"] for o in figures["others"] if o["name"] != "numerics")
+        say(
+            f"The machine differs from itself by {figures['repeatability']:.1%}; noise and unexplained make {rest:.1%}."
+        )
+
+
+def _with_interval(part: dict[str, Any], name: str, form: str) -> str:
+    if name not in part:
+        return "–"
+    value, low, high = (format(part[k], form) for k in (name, f"{name}_low", f"{name}_high"))
+    return f"{value} ({low} … {high})"
 
 
 def check_table(figures: dict[str, Any]) -> None:

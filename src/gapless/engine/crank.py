@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gapless.core import Artifact, Robot, Store
 from gapless.robots import Gate
 
+from .causes import main_causes
 from .recipe import Recipe
 from .stages import Stages, Tell, quietly
 from .workspace import Workspace
@@ -27,13 +28,6 @@ class Turn:
     forecast: Artifact
     outcome: Artifact
 
-    def causes(self, most: int = 2) -> str:
-        """The main causes of the gap, in words."""
-        if self.attribution is None:
-            return "not asked"
-        largest = [f for f in self.attribution.figures["families"] if f["explained"] >= 0.05][:most]
-        return ", ".join(f"{f['family']} {f['explained']:.0%}" for f in largest) or "none found"
-
     def figures(self) -> dict:
         """What is printed about it."""
         gap, forecast, outcome = (a.figures for a in (self.gap, self.forecast, self.outcome))
@@ -42,7 +36,7 @@ class Turn:
             "robot_seconds": self.robot_seconds,
             "gap_before": gap["summary"]["before"],
             "gap_after": gap["summary"]["after"],
-            "causes": self.causes(),
+            "causes": "not asked" if self.attribution is None else main_causes(self.attribution.figures),
             "check": f"{self.check.figures['passed']}/{self.check.figures['of']}",
             "forecast_low": forecast["low"],
             "forecast_high": forecast["high"],
@@ -82,8 +76,8 @@ def cranks(
 def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact | None) -> tuple[Turn, Artifact]:
     belief = stages.learn(logs)
     gap = stages.gap(belief, logs)
-    attribution = stages.attribute(belief, logs) if stages.recipe.explain else None
     policy = stages.train(belief, policy)
+    attribution = stages.attribute(belief, logs, policy) if stages.recipe.explain else None
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)
     deployed = stages.deploy(robot, policy, forecast)

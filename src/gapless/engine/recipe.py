@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gapless.core import GaplessError
-from gapless.learn import Excite, Identify
+from gapless.learn import Attribute, Excite, Identify
 from gapless.robots import Limits
 from gapless.train import Ppo, Train
 
@@ -36,6 +36,8 @@ class Recipe:
     """How excitation is chosen."""
     identify: Identify = field(default_factory=Identify)
     """How parameters are identified."""
+    attribute: Attribute = field(default_factory=Attribute)
+    """How the gap is split between its causes."""
     train: Train = field(default_factory=lambda: Train(Ppo(budget=400_000), looks=10))
     """How the first policy is trained."""
     again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))

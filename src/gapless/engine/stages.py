@@ -26,7 +26,7 @@ from gapless.core import (
     read_belief,
 )
 from gapless.core.artifact import write_text
-from gapless.learn import attribute, excite, gap, identify
+from gapless.learn import Performance, attribute, excite, gap, identify
 from gapless.logs import read_logs, split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
@@ -34,6 +34,7 @@ from gapless.robots import Gate
 from gapless.simulators import Rollout, logs_of
 from gapless.train import Train, Trained, train
 
+from .causes import attribution_figures
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
 from .recipe import Recipe
@@ -168,20 +169,22 @@ class Stages:
 
         return self.workspace.store.make("gap", made_of, {"crank": self.crank}, build)
 
-    def attribute(self, belief: Artifact, logs: list[Artifact]) -> Artifact:
-        """What causes the gap."""
+    def attribute(self, belief: Artifact, logs: list[Artifact], policy: Artifact | None = None) -> Artifact:
+        """What causes the gap, in prediction error and, where there is a policy, in return."""
         training, held_out = split(usable(logs))
         made_of = {"belief": belief.id} | {f"logs{k}": a.id for k, a in enumerate(logs)}
+        made_of |= {} if policy is None else {"policy": policy.id}
+        recipe = {"crank": self.crank, "seed": self.seed, "attribute": asdict(self.recipe.attribute)}
 
         def build(folder: Path) -> dict[str, Any]:
-            def told(family: str) -> None:
-                self.tell(f"fitting {family} alone")
+            at_task = None if policy is None else Performance(self.policy(policy), self.workspace.task)
+            found = attribute(
+                self.workspace.simulator, self.belief(belief), training, held_out, at_task, self.recipe.attribute,
+                self.seed, self.tell,
+            )  # fmt: skip
+            return attribution_figures(found)
 
-            simulator = self.workspace.simulator
-            causes, together = attribute(simulator, self.belief(belief), training, held_out, told)
-            return {"families": [asdict(c) for c in causes], "together": together, "unexplained": 1 - together}
-
-        return self.workspace.store.make("attribution", made_of, {"crank": self.crank}, build)
+        return self.workspace.store.make("attribution", made_of, recipe, build)
 
     def train(self, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
         """A policy for everything that the belief allows: from scratch, or the better of that and the last one, improved."""

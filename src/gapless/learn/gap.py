@@ -56,15 +56,15 @@ def gap(
     reached = tuple(h for h in wanted if PREFIX_S + h <= lasts + 1e-9)
     error = {c: [] for c, _ in windows.columns}
     floor = {c: [] for c, _ in windows.columns}
-    spread = _spreads(logs)
-    doubt = _doubt(best, _sharpened(best, windows, level), _prefix(windows))
+    spread = spreads(logs)
+    expected = doubt(best, sharpened(best, windows, level), prefix_of(windows))
     for h in reached:
         for k, (name, _) in enumerate(windows.columns):
             at = _nearest(windows, k, PREFIX_S + h)
             rows = np.arange(len(windows))
             seen = windows.present[rows, at]
             error[name].append(float(np.median(np.abs(slopes.residual[rows, at][seen]))) / spread[name])
-            floor[name].append(MEDIAN_OF_NORMAL * float(np.median(doubt[rows, at][seen])) / spread[name])
+            floor[name].append(MEDIAN_OF_NORMAL * float(np.median(expected[rows, at][seen])) / spread[name])
     return Gap(reached, error, floor, _curves(windows, slopes.residual))
 
 
@@ -79,14 +79,15 @@ def _windows(simulator: Simulator, logs: list[Log], wanted: tuple[float, ...], e
 def _predict(simulator: Simulator, belief: Belief, windows: Windows, level: np.ndarray) -> Slopes:
     names, centre = centre_of(belief)
     shooting = Shooting(simulator, windows, names, nominal_belief(simulator.parameters).mean())
-    return fit_starts(shooting, centre, level, _prefix(windows))[1]
+    return fit_starts(shooting, centre, level, prefix_of(windows))[1]
 
 
-def _prefix(windows: Windows) -> Float[np.ndarray, " query"]:
+def prefix_of(windows: Windows) -> Float[np.ndarray, " query"]:
+    """One for the samples that the start is fitted to, zero for those that are predicted."""
     return (windows.times <= PREFIX_S + 1e-9).all(axis=0).astype(float)
 
 
-def _doubt(slopes: Slopes, level: np.ndarray, prefix: np.ndarray) -> Float[np.ndarray, "window query"]:
+def doubt(slopes: Slopes, level: np.ndarray, prefix: np.ndarray) -> Float[np.ndarray, "window query"]:
     """Deviation of the error that a perfect model would make: the sensor's noise, and that of the start it began from."""
     j = slopes.by_start * (prefix / level)[:, None]
     information = np.einsum("wqs,wqt->wst", j, j)
@@ -95,15 +96,16 @@ def _doubt(slopes: Slopes, level: np.ndarray, prefix: np.ndarray) -> Float[np.nd
     return np.sqrt(level**2 + np.einsum("wqs,wst,wqt->wq", slopes.by_start, covariance, slopes.by_start))
 
 
-def _sharpened(best: Slopes, windows: Windows, level: np.ndarray) -> Float[np.ndarray, " query"]:
+def sharpened(best: Slopes, windows: Windows, level: np.ndarray) -> Float[np.ndarray, " query"]:
     """The noise of each sample, lowered where the best model leaves less on the prefix that it was fitted to."""
-    prefix = _prefix(windows) > 0
+    prefix = prefix_of(windows) > 0
     left = leftover(best.residual[:, prefix], windows.channel[prefix])
     freedom = 1 - windows.start.shape[1] / max(int(prefix.sum()), windows.start.shape[1] + 1)
     return np.minimum(level, np.maximum(left / np.sqrt(freedom), 1e-12)[windows.channel])
 
 
-def _spreads(logs: list[Log]) -> dict[str, float]:
+def spreads(logs: list[Log]) -> dict[str, float]:
+    """The deviation of each channel over all logs, never zero."""
     names = logs[0].interface.measurement_names
     return {n: max(float(np.nanstd(np.concatenate([log.measurements[n] for log in logs]))), 1e-9) for n in names}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from gapless.core import Store
 from gapless.core.artifact import write_text
 
+from .causes import causes_chart
 from .charts import gap_history_chart, history_heights, returns_chart
 from .document import Section, document
 from .header import tile
 from .markup import Markup, join, tag
-from .rows import causes_chart
 from .score import ALL, Score, places_chart, score, score_chart
 from .story import Story, read_story
 from .tables import Row, main_causes, table, verdict, wrapped
@@ -138,9 +138,9 @@ def _gaps(stories: Told) -> Section:
 def _causes(stories: Told) -> Section:
     told = ("causes", "What causes the gap")
     found = [(name, story.last("attribution")) for name, story in stories if story.last("attribution")]
-    shown = [(name, a) for name, a in found if a.families or a.together is not None]
+    shown = [(name, a) for name, a in found if a.families or a.others]
     if not shown:
         return Section(*told, "Not there yet: no attribution has been made.", None)
-    says = "Share of the data sheet’s gap that goes away when one family of parameters alone is fitted."
+    says = "Shares of the data sheet’s held-out error; all bars of a chart together are the whole."
     charts = [(f"{name}: causes of its gap", causes_chart(a, NARROW)) for name, a in shown]
     return Section(*told, says, panels(charts))

@@ -83,11 +83,25 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Attribution:
-    """Shares of the nominal gap."""
+class Part:
+    """What one cause comes to, with the interval around it where it is known."""
 
-    families: tuple[tuple[str, float], ...]
-    """Each family with the share it removes when fitted alone, the largest first."""
+    name: str
+    value: float
+    low: Value = None
+    high: Value = None
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Parts of the nominal model's error, which add up to one, and what the policy loses by each cause."""
+
+    families: tuple[Part, ...]
+    """Each cause with its share of the error, the largest first."""
+    others: tuple[Part, ...]
+    """Numerics, noise, and what nothing explains."""
+    losses: tuple[Part, ...]
+    """Each cause with the return it costs, the largest first."""
     together: Value
     unexplained: Value
 
@@ -163,9 +177,22 @@ def unwound(curve: Curve) -> Curve:
 
 
 def read_attribution(figures: Mapping[str, Any]) -> Attribution:
-    pairs = [(words(f.get("family")), real(f.get("explained"))) for f in records(figures.get("families"))]
-    known = sorted(((name, share) for name, share in pairs if share is not None), key=lambda pair: -pair[1])
-    return Attribution(tuple(known), real(figures.get("together")), real(figures.get("unexplained")))
+    families, others = records(figures.get("families")), records(figures.get("others"))
+    together, unexplained = real(figures.get("together")), real(figures.get("unexplained"))
+    known = _parts(others, "name", "explained")
+    if not known and unexplained is not None:
+        known = (Part("unexplained", unexplained),)
+    causes, losses = (_largest_first(_parts(families, "family", what)) for what in ("explained", "loss"))
+    return Attribution(causes, known, losses, together, unexplained)
+
+
+def _parts(items: list[Mapping[str, Any]], name: str, what: str) -> tuple[Part, ...]:
+    found = [(words(f.get(name)), *(real(f.get(what + end)) for end in ("", "_low", "_high"))) for f in items]
+    return tuple(Part(called, value, low, high) for called, value, low, high in found if value is not None)
+
+
+def _largest_first(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    return tuple(sorted(parts, key=lambda part: -abs(part.value)))
 
 
 def read_training(figures: Mapping[str, Any]) -> Training:

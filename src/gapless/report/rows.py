@@ -1,15 +1,15 @@
-"""Charts of one row a thing: parameters, causes and forecasts, with the name at the left or, on a phone, above."""
+"""Charts of one row a thing: parameters and forecasts, with the name at the left or, on a phone, above."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .figures import Attribution, Estimate, Value
+from .figures import Estimate, Value
 from .markup import Markup, join, tag
 from .scale import Scale, span, thin
-from .spoken import beliefs, crank_tip, estimate_text, promises, shares
+from .spoken import beliefs, crank_tip, estimate_text, promises
 from .story import Crank
 from .svg import LETTER, block, dot, picture, segment, text
-from .wording import interval, number, percent, with_unit
+from .wording import interval, number, with_unit
 
 
 @dataclass(frozen=True)
@@ -110,19 +110,6 @@ def parameters_chart(estimates: Sequence[Estimate], width: float) -> Markup:
     return picture(width, rows.height, beliefs(estimates), key, grid, rows.captions(), *marks)
 
 
-def causes_chart(attribution: Attribution, width: float) -> Markup:
-    """Bars by family, then all of them together and what is left."""
-    bars = [(name, share, "after") for name, share in attribution.families]
-    totals = (("all together", attribution.together, "total"), ("unexplained", attribution.unexplained, "rest"))
-    bars += [(name, share, class_) for name, share, class_ in totals if share is not None]
-    rows = Rows(width, tuple(name for name, _, _ in bars), tuple(percent(share) for _, share, _ in bars), 6)
-    across = rows.scale(0.0, max(1.0, *(share for _, share, _ in bars)), inset=0)
-    ticks = [(i / 4, percent(i / 4)) for i in range(5)]
-    grid = rows.axis(across, ticks, "share of the data sheet’s gap")
-    marks = [_bar(across, rows.middle(i), share, class_) for i, (_, share, class_) in enumerate(bars)]
-    return picture(width, rows.height, shares(attribution), grid, rows.captions(), *marks)
-
-
 def forecasts_chart(cranks: Sequence[Crank], width: float) -> Markup:
     """For every crank the interval stated beforehand, and a dot for what came."""
     rows = Rows(width, tuple(c.name for c in cranks), tuple(_judgement(c) for c in cranks))
@@ -167,10 +154,6 @@ def whisker(x1: float, x2: float, y: float) -> Markup:
     """A line with a cap at each end; the caps show beside the dot however short the line is."""
     caps = [segment(x, y - 7, x, y + 7, "whisker") for x in (x1, x2)]
     return join(segment(x1, y, x2, y, "whisker"), *caps)
-
-
-def _bar(across: Scale, y: float, share: float, class_: str) -> Markup:
-    return block((across.start, y - 8, across(max(share, 0.0)) - across.start, 16), f"bar {class_}", percent(share))
 
 
 def _judgement(crank: Crank) -> str:

@@ -1,10 +1,11 @@
 """The sections of a workspace's page: each tells its part of the story with a heading, a sentence and charts."""
 
+from .causes import causes_chart, losses_chart
 from .charts import gap_chart, gap_heights, learning_chart, prediction_chart, returns_chart
 from .document import Section
 from .figures import Fit
 from .markup import join, tag
-from .rows import causes_chart, forecasts_chart, parameters_chart
+from .rows import forecasts_chart, parameters_chart
 from .screen import about, screen
 from .story import FILM, Story
 from .tables import lineage_table, loop_table, parameters_table
@@ -82,14 +83,17 @@ def parameters(story: Story) -> Section:
 
 def causes(story: Story) -> Section:
     told, found = ("causes", "What causes the gap"), story.last("attribution")
-    if not found or not (found.families or found.together is not None):
+    if not found or not (found.families or found.others):
         return _missing(*told, "gapless learn", "the attribution")
-    says = "Families overlap, so the shares need not add up to what all remove together."
+    says = "All bars together are the data sheet’s whole error; one to the left hides others."
     if found.families:
-        name, share = found.families[0]
-        says = f"The largest single cause is {name}, which alone explains {percent(share)}. {says}"
-    title = "Share of the gap that goes away when one family of parameters alone is fitted"
-    return Section(*told, says, both(title, lambda width: causes_chart(found, width)))
+        says = f"The largest cause is {found.families[0].name} with {percent(found.families[0].value)}. {says}"
+    charts = [both("Whose fault the error half a second ahead is", lambda width: causes_chart(found, width))]
+    if found.losses:
+        costliest = found.losses[0]
+        says += f" What costs the policy most is {costliest.name}: {number(costliest.value)} of its return."
+        charts.append(both("What the policy loses by each cause", lambda width: losses_chart(found, width)))
+    return Section(*told, says, join(*charts))
 
 
 def learning(story: Story) -> Section:

@@ -61,9 +61,13 @@ def beliefs(estimates: Sequence[Estimate]) -> str:
 
 
 def shares(attribution: Attribution) -> str:
-    said = [f"{name} {percent(share)}" for name, share in attribution.families]
-    said += [f"all together {percent(attribution.together)}, unexplained {percent(attribution.unexplained)}"]
-    return told("Share of the gap that each family explains alone", said)
+    said = [f"{part.name} {percent(part.value)}" for part in (*attribution.families, *attribution.others)]
+    return told("Shares of the data sheet’s error", said)
+
+
+def lost(attribution: Attribution) -> str:
+    said = [f"{part.name} {number(part.value)}" for part in attribution.losses]
+    return told("Return that the policy loses by each cause", said)
 
 
 def training(cranks: Sequence[Crank]) -> str:

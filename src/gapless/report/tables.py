@@ -48,7 +48,7 @@ def lineage_table(story: Story) -> Markup:
 def main_causes(attribution: Attribution | None) -> str:
     """The two largest families that explain a twentieth of the gap or more."""
     families = attribution.families[:2] if attribution else ()
-    return ", ".join(f"{name} {percent(share)}" for name, share in families if share >= 0.05) or UNKNOWN
+    return ", ".join(f"{f.name} {percent(f.value)}" for f in families if abs(f.value) >= 0.05) or UNKNOWN
 
 
 def verdict(crank: Crank) -> Markup:

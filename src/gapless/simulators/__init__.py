@@ -11,6 +11,7 @@ from .params_file import read_parameters, write_parameters
 from .proposal import propose_parameters
 from .replay import holds_of, replay
 from .rollout import Episodes, Rollout, logs_of, rollout
+from .sensing import sensing_parameters
 from .traceable import TraceableSimulator
 
 __all__ = [
@@ -34,5 +35,6 @@ __all__ = [
     "read_parameters",
     "replay",
     "rollout",
+    "sensing_parameters",
     "write_parameters",
 ]

@@ -16,6 +16,7 @@ from .around import Around, BlockWorlds
 from .binding import OUTSIDE, Binding, bind
 from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
+from .sensing import Sensing
 from .sensors import Sensors, positions_and_velocities
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
@@ -35,6 +36,8 @@ class MujocoState:
     """Sensor values of the last substeps, for measurements that arrive late."""
     memories: dict[str, Any] = field(default_factory=dict)
     """Memories of the blocks around the physics."""
+    late: bool = False
+    """Whether some reading of some world is old."""
     rows: np.ndarray | None = None
     """In a snapshot: the batch's state at that time."""
 
@@ -62,16 +65,16 @@ class MujocoSimulator(Simulator):
             )
         self._sensors = Sensors(model, interface)
         self.sensed = self._sensors.sensed
+        self._sensing = Sensing(interface, parameters)
         self._noise = [(i, p.name) for i, p in self._noise_columns()]
         self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name)}
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
         self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
         self._joint_columns = _joint_columns(model, self._joints)
         self.joints = tuple(n for n, j in self._joints.items() if _positions(model, j) == 1)
-        self._longest = {name: max((p.high for p in parameters if p.name == name), default=0.0) for name in OUTSIDE}
-        self._late = self._longest["measurement.latency"] > 0
+        longest_s = max((p.high for p in parameters if p.name == "command.latency"), default=0.0)
         self._lead_s = integrator_lead_s(model) if any(p.name == "command.latency" for p in parameters) else 0.0
-        self._remembered = commands_remembered(self._longest["command.latency"] + self._lead_s, interface.period_s)
+        self._remembered = commands_remembered(longest_s + self._lead_s, interface.period_s)
         self._blocks = {
             name: BlockWorlds(block, worlds)
             for name in ("actuator", "residual", "sensor")
@@ -84,7 +87,7 @@ class MujocoSimulator(Simulator):
     def init(self) -> MujocoState:
         batch = Batch(self.model, self.worlds, THREADS)
         params = {p.name: np.full(self.worlds, p.nominal) for p in self.parameters}
-        late = round(self._longest["measurement.latency"] / self.model.opt.timestep) + 1
+        late = round(self._sensing.longest_s / self.model.opt.timestep) + 1
         state = MujocoState(
             batch,
             params,
@@ -126,7 +129,7 @@ class MujocoSimulator(Simulator):
             np.clip(values, c.low, c.high, out=state.past[:, 0, column : column + c.width])
             column += c.width
         control = np.einsum("nsk,nkc->nsc", state.weights, state.past)
-        if self._sensors.direct and not self._late and not self.around.before_physics:
+        if self._sensors.direct and not state.late and not self.around.before_physics:
             state.batch.rollout(self.substeps, self._ctrl(control), record=())
             state.trail[:, -1] = self._sensors.now(state.batch)
             return state, *self._read(state, key)
@@ -137,7 +140,7 @@ class MujocoSimulator(Simulator):
             recorded = state.batch.rollout(self.substeps, self._ctrl(control), record=self._sensors.record)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         new = self._sensors.trail(before, recorded, after)[:, 1:]
-        if self._late:
+        if state.late:
             state.trail[:, : -self.substeps] = state.trail[:, self.substeps :]
             state.trail[:, -self.substeps :] = new
         else:
@@ -173,15 +176,16 @@ class MujocoSimulator(Simulator):
         wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
         self._write_params(state, everyone, wanted)
         self._write_start(state.batch, everyone, start)
-        step_s = self.model.opt.timestep
+        step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
+        steps += int(np.ceil(max(0.0, -float(late_s.min())) / step_s))  # some sensors may be ahead of the others
         control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
         before = self._sensors.now(state.batch)
         state.memories = {name: block.init(jax.random.key(0)) for name, block in self._blocks.items()}
         recorded = self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
-        late = times - self._latency(state, "measurement.latency")[:, None]
-        return self._sensed_in_turn(state, self._sensors.named(_between(trail, late / step_s)))
+        seen = self._sensing.read(state.params, _between(trail, (times[..., None] - late_s[:, None]) / step_s))
+        return self._sensed_in_turn(state, self._sensors.named(seen))
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
         """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""
@@ -227,9 +231,10 @@ class MujocoSimulator(Simulator):
     def _read(self, state: MujocoState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         """What the sensors read now, late and noisy as they are, and what only a simulator knows."""
         values = state.trail[:, -1].copy()
-        if self._late:
-            at = state.trail.shape[1] - 1 - self._latency(state, "measurement.latency") / self.model.opt.timestep
-            values = _between(state.trail, at[:, None])[:, 0]
+        if state.late:
+            late_s = self._sensing.late_s(state.params, self.worlds)
+            values = _between(state.trail, (state.trail.shape[1] - 1 - late_s / self.model.opt.timestep)[:, None])[:, 0]
+        values = self._sensing.read(state.params, values)
         if any(state.params[name].any() for _, name in self._noise):
             draws = generator_from(key).standard_normal((self.worlds, len(self._noise)))
             for k, (column, name) in enumerate(self._noise):
@@ -253,6 +258,7 @@ class MujocoSimulator(Simulator):
                 constants |= binding.constants
         if constants:
             state.batch.set_const(worlds)
+        state.late = self._sensing.longest_s > 0 and bool(self._sensing.late_s(state.params, self.worlds).any())
         latency = self._latency(state, "command.latency")[worlds] + self._lead_s
         state.weights[worlds] = hold_weights(latency, self.interface.period_s, self.substeps, self._remembered)
 
@@ -289,7 +295,7 @@ class MujocoSimulator(Simulator):
         return state.params[name] if name in state.params else np.zeros(self.worlds)
 
     def _in_physics(self, name: str) -> bool:
-        return name not in OUTSIDE and not name.endswith(".noise")
+        return name not in OUTSIDE and not name.endswith(".noise") and name not in self._sensing.names()
 
     def _noise_columns(self) -> list[tuple[int, Parameter]]:
         found, column = [], 0
@@ -300,13 +306,12 @@ class MujocoSimulator(Simulator):
         return found
 
 
-def _between(trail: Float[np.ndarray, "world step column"], at: Float[np.ndarray, "world query"]) -> np.ndarray:
-    """Rows of a trail at fractional indices, by linear interpolation."""
-    at = np.clip(at, 0, trail.shape[1] - 1)
-    low = np.minimum(at.astype(int), trail.shape[1] - 2)
-    share = (at - low)[..., None]
-    worlds = np.arange(len(trail))[:, None]
-    return trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share
+def _between(trail: Float[np.ndarray, "world step column"], at: Float[np.ndarray, "world query column"]) -> np.ndarray:
+    """Rows of a trail at fractional indices, by linear interpolation; before its begin it is taken to have gone straight."""
+    at = np.minimum(at, trail.shape[1] - 1)
+    low = np.clip(at.astype(int), 0, trail.shape[1] - 2)
+    share, worlds, columns = at - low, np.arange(len(trail))[:, None, None], np.arange(trail.shape[2])
+    return trail[worlds, low, columns] * (1 - share) + trail[worlds, low + 1, columns] * share
 
 
 def _mixed(mask: np.ndarray, new: Any, old: Any) -> Any:

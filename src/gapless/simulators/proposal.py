@@ -8,13 +8,14 @@ from gapless.core import Interface, Parameter
 
 from .binding import TILTS, bind
 from .model import object_name
+from .sensing import sensing_parameters
 
 LATENCY_S = 0.06
 """Longest plausible round trip."""
 
 
 def propose_parameters(model: mujoco.MjModel, interface: Interface) -> tuple[Parameter, ...]:
-    """Masses, centres, friction, gains, contact and latency of everything that moves; then each sensor's noise."""
+    """Masses, centres, friction, gains, contact and latency of everything that moves; then what each sensor may do."""
     inertia = _joint_inertias(model)
     found = [p for body in range(1, model.nbody) for p in _of_body(model, body)]
     found += [p for joint in range(model.njnt) for p in _of_joint(model, joint, inertia)]
@@ -26,6 +27,7 @@ def propose_parameters(model: mujoco.MjModel, interface: Interface) -> tuple[Par
         found += [Parameter(name, "rad", 0.0, -0.06, 0.06, "inertia", free=False) for name in TILTS]
     found.append(Parameter("command.latency", "s", 0.0, 0.0, LATENCY_S, "latency"))
     found += [_noise(c.name, c.unit) for c in interface.measurements]
+    found += sensing_parameters(interface)
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, complete
 
 from .latency import commands_remembered
+from .sensing import Sensing
 
 
 class TracedState(NamedTuple):
@@ -34,7 +35,8 @@ class TraceableSimulator(Simulator):
         # Semi-implicit Euler leads by half a substep; see latency.integrator_lead_s.
         self._lead_s = interface.period_s / substeps / 2 if longest else 0.0
         self._remembered = commands_remembered(longest + self._lead_s, interface.period_s)
-        if any(p.name == "measurement.latency" for p in parameters):
+        self._sensing = Sensing(interface, parameters)
+        if self._sensing.longest_s > 0:
             raise GaplessError("traceable simulators have no measurement latency yet. Drop it, or use MuJoCo.")
 
     @staticmethod
@@ -96,7 +98,11 @@ class TraceableSimulator(Simulator):
         control = holds.averages(latency, steps, step_s)
         rows = [self._joint_rows(start, side, worlds) for side in ("position", "velocity")]
         trail = np.asarray(_trail(type(self), wanted, *rows, jnp.asarray(control, jnp.float32), step_s), np.float64)
-        return {name: _interpolated(trail[..., k], times / step_s) for k, name in enumerate(self.sensed)}
+        known = {k: np.asarray(v, np.float64) for k, v in wanted.items()}
+        seen = self._sensing.read(
+            known, np.stack([_interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
+        )
+        return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
 
     def _controls(self, params: Params, past: Float[Array, "past command"]) -> Float[Array, "substep command"]:
         """Averages of the delayed command over the substeps; see latency.hold_weights."""
@@ -123,8 +129,9 @@ class TraceableSimulator(Simulator):
         draws = jax.random.normal(key, values.shape)
         measurement = {}
         for k, name in enumerate(self.sensed):
-            noise = state.params.get(f"{name}.noise", jnp.zeros(self.worlds))
-            measurement[name] = (values[:, k] + noise * draws[:, k])[:, None]
+            noise, bias = (state.params.get(f"{name}.{q}", jnp.zeros(self.worlds)) for q in ("noise", "bias"))
+            scaled = state.params.get(f"{name}.scale", jnp.ones(self.worlds)) * values[:, k]
+            measurement[name] = (scaled + bias + noise * draws[:, k])[:, None]
         privileged = {f"{j}.position": state.position[:, i : i + 1] for i, j in enumerate(self.joints)}
         return measurement, privileged | {
             f"{j}.velocity": state.velocity[:, i : i + 1] for i, j in enumerate(self.joints)
@@ -157,4 +164,4 @@ def _trail(
 def _interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:
     low = np.clip(at.astype(int), 0, trail.shape[1] - 2)
     worlds, share = np.arange(len(trail))[:, None], np.clip(at - low, 0, 1)
-    return (trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share)[..., None]
+    return trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share

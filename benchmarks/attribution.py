@@ -1,0 +1,327 @@
+"""Is the cause that was put in the one that comes out? 60 realities with one effect and 40 with two.
+
+.venv/bin/python benchmarks/attribution.py
+
+A reality here is one of our twins with every hidden number at its nominal value but one (or two). Its logs are motions of
+excitation, 24 s to learn from and 18 s held out; from these alone `identify` and `attribute` name the causes. They are ranked
+by their share of the nominal model's held-out error, together with numerics and with what nothing explains, by size (a cause
+that hides another has a negative share); noise is no cause. `first_right`: the true cause comes first. `both_right`: the two
+true causes come first and second. Families that `attribute` reports as one class, because the Fisher information of the logs
+separates them nowhere, count as that class. Ranking by size and not by sign was decided after one reality of seed 0 in which
+numerics hid a part of the latency, and the method was built while looking at seed 0: report another seed.
+
+Which family is right for which effect was written down before anything was measured:
+- numbers of the data sheet, by the family of their parameter: latency (and its jitter), friction (viscous, Coulomb, LuGre,
+  patches on the rail), inertia (masses, centres of mass), actuation (gain, a motor that weakens as it warms), contact (the
+  table under the puck, patches of it), sensing (one sensor biased, scaled, or later than the others);
+- numerics: the model as MuJoCo's defaults would integrate it, at a time step of 20 ms;
+- effects without a parameter, as their own family or as unexplained: a firmware's dead band and slew limit, belt, backlash and
+  cogging belong to actuation, a dragged cable to friction.
+"""
+
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import mujoco
+import numpy as np
+import tyro
+
+from frame import Benchmark, Cells, finish
+from gapless.core import Block, Log, generator_for, key_for, on_one_clock, prior_belief
+from gapless.engine.workspace import built_in_models
+from gapless.learn import Attribute, Attribution, Excite, Identify, attribute, excite, identify
+from gapless.robots.finding import REALITIES
+from gapless.robots.reality import Hidden, Reality
+from gapless.simulators import MujocoSimulator, load_model, read_parameters, sensing_parameters
+
+TRAINING = {"cartpole": 4, "furuta": 4, "puck": 12}
+HELD_OUT = {"cartpole": 3, "furuta": 3, "puck": 9}
+SECONDS = {"cartpole": 6.0, "furuta": 6.0, "puck": 2.0}
+"""Episodes; the puck is soon out of reach, so that short ones say more."""
+LEARN = Identify(method="least-squares", windows=32, iterations=12)
+SPLIT = Attribute(windows=32, ahead=24, iterations=8, draws=1)
+"""Smaller than by default, as there are many realities and nobody looks at the intervals here."""
+COARSE_S = 0.02
+TRAIL = 48
+"""Ticks that a late sensor remembers."""
+NOMINAL: dict[str, Hidden] = {
+    "cartpole": {"pole_kg": 0.15, "lever_m": 0.25, "tilt_rad": 0.0, "gain": 1.5, "damping": 4.0, "hinge_damping": 0.0008,
+                 "coulomb": 0.0, "latency_s": 0.0},
+    "furuta": {"pendulum_kg": 0.1, "lever_m": 0.125, "gain": 0.042, "damping": 0.010, "swing_damping": 0.0001,
+               "coulomb": 0.0, "latency_s": 0.0},
+    "puck": {"lower_kg": 0.3, "puck_kg": 0.12, "floor": 0.2, "gain": np.array([0.14, 0.09]),
+             "damping": np.array([0.04, 0.02]), "coulomb": np.zeros(2), "latency_s": 0.0},
+}  # fmt: skip
+"""What the model files say."""
+MASS = {"cartpole": "pole_kg", "furuta": "pendulum_kg", "puck": "lower_kg"}
+STRENGTH = {"cartpole": 15.0, "furuta": 0.25, "puck": np.array([1.4, 0.9])}
+"""Largest force of the motors; dry friction is a share of it."""
+SIDES = {"light": -1.0, "heavy": 1.0, "weak": -1.0, "strong": 1.0}
+"""Effects whose name says to which side they go."""
+SENSOR = 1
+"""The sensor that is wrong, where one is: pole, pendulum, elbow."""
+FAMILY = {
+    "latency": "latency", "jitter": "latency",
+    "viscous": "friction", "coulomb": "friction", "lugre": "friction", "rail patches": "friction", "cable": "friction",
+    "heavy": "inertia", "light": "inertia", "com": "inertia", "puck mass": "inertia",
+    "weak": "actuation", "strong": "actuation", "warming": "actuation", "firmware": "actuation",
+    "belt": "actuation", "backlash": "actuation", "cogging": "actuation",
+    "floor": "contact", "smooth floor": "contact", "floor patches": "contact",
+    "bias": "sensing", "scale": "sensing", "late": "sensing",
+    "numerics": "numerics",
+}  # fmt: skip
+NO_PARAMETER = ("firmware", "belt", "backlash", "cogging", "cable")
+"""Effects that may also come out as unexplained."""
+ONE = {
+    "cartpole": ("latency", "viscous", "heavy", "weak", "scale", "coulomb", "firmware", "late", "numerics", "jitter", "lugre",
+                 "strong", "light", "warming", "com", "bias", "rail patches", "cogging", "belt", "latency", "viscous", "weak",
+                 "scale", "late"),
+    "furuta": ("latency", "coulomb", "light", "strong", "late", "viscous", "numerics", "firmware", "heavy", "jitter", "bias",
+               "lugre", "weak", "com", "warming", "scale", "rail patches", "cable", "backlash", "latency", "coulomb", "strong",
+               "heavy", "late"),
+    "puck": ("floor", "latency", "heavy", "weak", "late", "coulomb", "smooth floor", "warming", "puck mass", "floor patches",
+             "scale", "viscous"),
+}  # fmt: skip
+TWO = 40
+BARS = {"first_right": "≥ 0.95", "both_right": "≥ 0.85"}
+
+
+@dataclass(frozen=True)
+class Causes(Benchmark):
+    """Realities whose causes are known to nobody but this benchmark."""
+
+    robots: tuple[str, ...] = ("cartpole", "furuta", "puck")
+    """Which robots."""
+    effects: tuple[str, ...] = ()
+    """Only realities with one of these effects."""
+    most: int = 10**6
+    """Realities of either kind at most."""
+    seed: int = 0
+    """Other seeds give other strengths and other pairs."""
+
+
+def main() -> None:
+    options = tyro.cli(Causes, description=__doc__)
+    most = 2 if options.quick else options.most
+    kinds = [[s for s in kind(options.seed) if _wanted(s, options)][:most] for kind in (one_effect, two_effects)]
+    settings = sorted(
+        kinds[0] + kinds[1], key=lambda s: s["place"]
+    )  # so that a part of the table has some of everything
+    rows = Cells("attribution", options).run(cell, settings)
+    right = {n: [r["right"] for r in rows if len(r["effects"].split(" + ")) == n] for n in (1, 2)}
+    figures = {k: float(np.mean(right[n])) for n, k in ((1, "first_right"), (2, "both_right")) if right[n]}
+    figures |= {"one_effect": len(right[1]), "two_effects": len(right[2])}
+    figures["seconds_median"] = float(np.median([r["seconds"] for r in rows])) if rows else 0.0
+    finish("attribution", options, figures, rows, BARS)
+
+
+def _wanted(setting: dict[str, Any], options: Causes) -> bool:
+    chosen = not options.effects or bool(set(options.effects) & set(setting["effects"]))
+    return chosen and setting["robot"] in options.robots
+
+
+def one_effect(seed: int) -> list[dict[str, Any]]:
+    """Each effect alone; robots take turns, so that the first few are of every kind."""
+    listed = [(robot, k, effect) for robot, effects in ONE.items() for k, effect in enumerate(effects)]
+    order = sorted(listed, key=lambda item: (item[1], item[0]))
+    found = [{"robot": r, "effects": [e], "seed": seed * 1000 + k} for k, (r, _, e) in enumerate(order)]
+    return [{**setting, "place": k / len(found)} for k, setting in enumerate(found)]
+
+
+def two_effects(seed: int) -> list[dict[str, Any]]:
+    """Pairs of effects of different families that have a parameter, or are numerics."""
+    rng, found = generator_for(seed, "pairs"), []
+    for k in range(TWO):
+        robot = ("cartpole", "furuta", "cartpole", "furuta", "puck")[k % 5]
+        by_family: dict[str, list[str]] = {}
+        for effect in sorted(set(ONE[robot]) - set(NO_PARAMETER)):
+            by_family.setdefault(FAMILY[effect], []).append(effect)
+        families = rng.permutation(sorted(by_family))[:2]
+        pair = [str(rng.choice(by_family[f])) for f in families]
+        found.append({"robot": robot, "effects": pair, "seed": seed * 1000 + 100 + k, "place": k / TWO})
+    return found
+
+
+def cell(setting: dict[str, Any]) -> dict[str, Any]:
+    """Logs of one reality, and the causes that are read off them."""
+    robot, effects = setting["robot"], setting["effects"]
+    began = time.perf_counter()
+    simulator = simulator_of(robot, "numerics" in effects)
+    logs = record(reality_of(robot, effects, setting["seed"]), robot)
+    training, held_out = logs[: TRAINING[robot]], logs[TRAINING[robot] :]
+    recorded = time.perf_counter()
+    belief = identify(simulator, prior_belief(simulator.parameters), training, held_out, LEARN).belief
+    learned = time.perf_counter()
+    found = attribute(simulator, belief, training, held_out, recipe=SPLIT, seed=setting["seed"])
+    done = time.perf_counter()
+    ranks = ranking(found)
+    return {
+        "robot": robot, "effects": " + ".join(effects), "right": is_right(effects, [name for name, _ in ranks]),
+        "found": ", ".join(f"{name} {share:.2f}" for name, share in ranks[:3]), "noise": found.noise.value,
+        "departed": ", ".join(f"{n} {v:.3g}" for n, v in found.departed.items()), "gap": found.gap,
+        "seconds": done - began, "recording": recorded - began, "identify": learned - recorded,
+        "attribute": done - learned,
+    }  # fmt: skip
+
+
+def ranking(found: Attribution) -> list[tuple[str, float]]:
+    """Causes, numerics and what nothing explains, the largest share first; one that hides others has a negative share."""
+    shares = [(c.name, c.error.value) for c in found.causes]
+    shares += [("numerics", found.numerics.value), ("unexplained", found.unexplained.value)]
+    return sorted(shares, key=lambda pair: -abs(pair[1]))
+
+
+def is_right(effects: list[str], ranks: list[str]) -> bool:
+    """Whether as many of the first ranks as there are effects name them all; one class may name both."""
+    allowed = [{FAMILY[e], "unexplained"} if e in NO_PARAMETER else {FAMILY[e]} for e in effects]
+    first = [set(name.split(" or ")) for name in ranks[: len(effects)]]
+    if len(effects) == 1 or all(a & first[0] for a in allowed):
+        return all(a & first[0] for a in allowed)
+    return any(a & first[0] and b & first[1] for a, b in (allowed, allowed[::-1]))
+
+
+def simulator_of(robot: str, coarse: bool) -> MujocoSimulator:
+    """The nominal model with everything that may be doubted; coarse as MuJoCo's defaults would have it."""
+    path = built_in_models()[robot]
+    model, interface = load_model(path), REALITIES[robot].interface
+    if coarse:
+        model.opt.timestep = COARSE_S
+        model.opt.disableflags &= ~mujoco.mjtDisableBit.mjDSBL_EULERDAMP.value
+    return MujocoSimulator(model, interface, read_parameters(path.with_suffix(".toml")) + sensing_parameters(interface))
+
+
+@cache
+def motions(robot: str) -> tuple[Block, ...]:
+    """The motions of excitation, the same for every reality of a robot."""
+    simulator = simulator_of(robot, coarse=False)
+    belief, limits = prior_belief(simulator.parameters), REALITIES[robot].interface
+    keys = [key_for(0, "attribution", robot, k) for k in range(TRAINING[robot] + HELD_OUT[robot])]
+    return tuple(excite(simulator, belief, limits, SECONDS[robot], Excite(candidates=8), key) for key in keys)
+
+
+def record(reality: Reality, robot: str) -> list[Log]:
+    """One log for every motion, as the judge takes its own."""
+    made = motions(robot)
+    arrays = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(eqx.filter(m, eqx.is_array) for m in made))
+    keys = jax.random.split(key_for(reality.seed, "attribution"), len(made))
+    run = _recorder(robot, reality.effects)
+    sent, seen = run(jax.tree.map(lambda v: jnp.asarray(v, jnp.float32), reality.hidden), arrays, keys)
+    clock = np.arange(round(SECONDS[robot] / reality.interface.period_s)) * reality.interface.period_s
+    return [
+        on_one_clock(reality.interface, {n: v[k] for n, v in sent.items()}, {n: v[k] for n, v in seen.items()}, clock)
+        for k in range(len(made))
+    ]
+
+
+@cache
+def _recorder(robot: str, effects: frozenset[str]) -> Any:
+    """Hidden numbers, motions and keys → commands and measurements of an episode each; compiled once."""
+    reality: Any = SENSED[robot](0)
+    reality.effects = effects
+    static, period_s = eqx.filter(motions(robot)[0], eqx.is_array, inverse=True), reality.interface.period_s
+    ticks, rows = round(period_s / reality.tick_s), round(SECONDS[robot] / period_s)
+
+    def episode(hidden: Hidden, arrays: Any, key: Any) -> Any:
+        policy, keys = eqx.combine(arrays, static), jax.random.split(key, (rows, 2))
+
+        def period(held: Any, pair: Any) -> Any:
+            state, memory = held
+            seen = reality.measure(hidden, state, pair[0])
+            memory, command = policy.step({}, memory, seen, period_s, pair[1])
+            state = reality.send(hidden, state, command, pair[1])
+            state = jax.lax.fori_loop(0, ticks, lambda _, s: reality.tick(hidden, s), state)
+            return (state, memory), (command, seen)
+
+        return jax.lax.scan(period, (reality.start(hidden, key), policy.init(key)), keys)[1]
+
+    return jax.jit(jax.vmap(episode, (None, 0, 0)))
+
+
+def reality_of(robot: str, effects: list[str], seed: int) -> Reality:
+    """A twin at its data sheet, but for these effects; the strengths are those of the tiers, to either side."""
+    rng = generator_for(seed, "attribution", *effects)
+    made: Any = SENSED[robot](seed)
+    made.hidden |= NOMINAL[robot]
+    made.effects = frozenset(
+        {"patches" if e.endswith("patches") else e for e in effects} & set(made.named + made.unnamed)
+    )
+    for effect in effects:
+        made.hidden |= changes(robot, effect, rng)
+    return made
+
+
+def changes(robot: str, effect: str, rng: np.random.Generator) -> Hidden:
+    """The hidden numbers that one effect moves."""
+    share, side = float(rng.uniform()), float(rng.choice([-1.0, 1.0]))
+    nominal, dry = NOMINAL[robot], (0.05 + 0.04 * share) * np.asarray(STRENGTH[robot])
+    single = SIDES.get(effect, side)
+    moved = 1 + single * (0.15 + 0.15 * share)
+    sensor = np.arange(len(REALITIES[robot].interface.measurements)) == SENSOR
+    return {
+        "latency": {"latency_s": 0.012 + 0.024 * share},
+        "jitter": {"latency_s": 0.012 + 0.024 * share},
+        "viscous": {"damping": nominal["damping"] * (1.5 + 0.6 * share)},
+        "coulomb": {"coulomb": dry},
+        "lugre": {"coulomb": dry},
+        "rail patches": {"coulomb": dry},
+        "heavy": {MASS[robot]: nominal[MASS[robot]] * moved},
+        "light": {MASS[robot]: nominal[MASS[robot]] * moved},
+        "com": {"lever_m": nominal.get("lever_m", 0.0) * (1 + single * (0.06 + 0.06 * share))},
+        "puck mass": {"puck_kg": nominal.get("puck_kg", 0.0) * (1.3 + 0.2 * share)},
+        "weak": {"gain": nominal["gain"] * moved},
+        "strong": {"gain": nominal["gain"] * moved},
+        "floor": {"floor": nominal.get("floor", 0.0) * (1.25 + 0.25 * share)},
+        "smooth floor": {"floor": nominal.get("floor", 0.0) * (0.8 - 0.2 * share)},
+        "bias": {"bias": sensor * single * (0.04 + 0.04 * share)},
+        "scale": {"scale": 1 + sensor * single * (0.05 + 0.07 * share)},
+        "late": {"late_s": sensor * (0.010 + 0.020 * share)},
+    }.get(effect, {})
+
+
+def _sensed(kind: type[Any]) -> type[Any]:
+    """A twin whose sensors may be biased, scaled and late."""
+
+    class Sensed(kind):
+        def draw(self, rng: np.random.Generator) -> Hidden:
+            channels = len(self.interface.measurements)
+            zero = np.zeros(channels)
+            return {**super().draw(rng), "bias": zero, "scale": np.ones(channels), "late_s": zero}
+
+        def start(self, hidden: Hidden, key: Any) -> Any:
+            return self._remembering(super().start(hidden, key))
+
+        def place(self, state: Any, start: Any) -> Any:
+            return self._remembering(super().place(state, start))
+
+        def tick(self, hidden: Hidden, state: Any) -> Any:
+            state = super().tick(hidden, state)
+            return {**state, "trail": jnp.concatenate([super().read(state)[None], state["trail"][:-1]])}
+
+        def measure(self, hidden: Hidden, state: Any, key: Any) -> Any:
+            back = jnp.asarray(hidden["late_s"]) / self.tick_s
+            ticks = jnp.arange(TRAIL)[:, None]
+            weights = jnp.clip(1 - jnp.abs(ticks - back), 0.0, 1.0)
+            seen = (weights * state["trail"]).sum(axis=0)
+            return super().measure(hidden, {**state, "seen": hidden["scale"] * seen + hidden["bias"]}, key)
+
+        def read(self, state: Any) -> Any:
+            return state["seen"] if "seen" in state else super().read(state)
+
+        def _remembering(self, state: Any) -> Any:
+            return {**state, "trail": jnp.tile(super().read(state), (TRAIL, 1))}
+
+    return Sensed
+
+
+SENSED = {robot: _sensed(kind) for robot, kind in REALITIES.items()}
+
+if __name__ == "__main__":
+    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
+    main()

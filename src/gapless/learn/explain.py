@@ -1,0 +1,166 @@
+"""The fewest departures from the data sheet that explain logs, and which families the logs tell apart."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from gapless.core import Belief, GaplessError, Gaussian, Log, Parameter, Simulator, generator_for, nominal_belief
+
+from .identify import bounds_of
+from .least_squares import Bounds, Fit, fit
+from .noise import sensor_noise
+from .separable import classes, departures
+from .shapley import coalitions
+from .shooting import Shooting
+from .windows import Windows, cut, per_query
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Split the gap between its causes."""
+
+    windows: int = 40
+    """Windows of the fit."""
+    window_s: float = 0.4
+    """Their length."""
+    ahead: int = 32
+    """Held-out windows that are predicted, at most."""
+    worlds: int = 12_000
+    """Predictions at most; with many families, fewer windows."""
+    iterations: int = 10
+    """Least-squares iterations of each of the two fits at most."""
+    draws: int = 3
+    """Draws of the parameters behind the intervals."""
+    resamples: int = 400
+    """Bootstrap samples of windows and draws."""
+
+    def __post_init__(self) -> None:
+        if min(self.windows, self.ahead, self.iterations, self.resamples) < 1 or self.window_s <= 0 or self.draws < 0:
+            raise GaplessError("attribution needs window_s > 0 and at least one window, iteration and resample.")
+
+
+class Explained(NamedTuple):
+    """Parameters that may be wrong, and the few that need to be."""
+
+    names: tuple[str, ...]
+    families: tuple[str, ...]
+    """Of each parameter."""
+    nominal: Float[np.ndarray, " param"]
+    kept: Bool[np.ndarray, " param"]
+    """Which ones depart."""
+    draws: Float[np.ndarray, "draw param"]
+    """The best explanation, then draws around it; what does not depart is nominal."""
+    groups: tuple[tuple[str, ...], ...]
+    """Families, those that no log separates together."""
+
+    @property
+    def params(self) -> Float[np.ndarray, " param"]:
+        return self.draws[0]
+
+    @property
+    def departed(self) -> dict[str, float]:
+        return {n: float(v) for n, v, k in zip(self.names, self.params, self.kept, strict=True) if k}
+
+    @property
+    def players(self) -> tuple[tuple[str, ...], ...]:
+        """The groups in which something departs."""
+        moved = {f for f, k in zip(self.families, self.kept, strict=True) if k}
+        return tuple(g for g in self.groups if moved & set(g))
+
+    def mixtures(self, draws: Float[np.ndarray, "draw param"]) -> Float[np.ndarray, "coalition draw param"]:
+        """For every coalition of players, its own parameters as drawn and the others nominal."""
+        member = np.array([[f in g for f in self.families] for g in self.players], bool)
+        sets = coalitions(len(self.players)).astype(int)
+        inside = sets @ member.reshape(len(self.players), len(self.families)).astype(int) > 0
+        return np.where(np.asarray(inside)[:, None], draws, self.nominal)
+
+
+def doubted_of(simulator: Simulator, belief: Belief) -> tuple[Parameter, ...]:
+    """What may explain a gap: everything that the belief is about, and what the sensors may do; noise explains nothing."""
+    wanted = [p for p in simulator.parameters if p.name in belief.names or p.family == "sensing"]
+    return tuple(p for p in wanted if not p.name.endswith(".noise"))
+
+
+def begin_of(doubted: tuple[Parameter, ...], belief: Belief) -> Float[np.ndarray, " param"]:
+    """Where the search begins: as believed, and what the belief is not about at nominal."""
+    mean = belief.mean()
+    return np.array([float(np.asarray(mean.get(p.name, p.nominal))) for p in doubted])
+
+
+def explain(
+    simulator: Simulator,
+    doubted: tuple[Parameter, ...],
+    begin: np.ndarray,
+    logs: list[Log],
+    recipe: Attribute,
+    seed: int,
+) -> Explained:
+    """One fit of everything that may be doubted, and one of what is left when all that logs would not miss is back at nominal."""
+    names, families = tuple(p.name for p in doubted), tuple(p.family for p in doubted)
+    windows = _training(simulator, logs, recipe)
+    level = per_query(windows, sensor_noise(logs))
+    bounds = bounds_of(_prior(doubted))
+    fixed = nominal_belief(simulator.parameters).mean()
+    whole = fit(Shooting(simulator, windows, names, fixed), bounds, level, begin, recipe.iterations)
+    precision = _precision(whole, windows, bounds)
+    # The search ends anywhere in a flat valley; from its middle, where the prior is strongest, causes go back one by one.
+    pull = (whole.params - bounds.centre) / bounds.deviation**2
+    middle = whole.params - np.linalg.solve(precision, pull)
+    kept, values = departures(middle, bounds.centre, precision)
+    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
+    some = _part(bounds, kept)
+    draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
+    if kept.any():
+        chosen = tuple(n for n, k in zip(names, kept, strict=True) if k)
+        first = np.clip(values[kept], some.low, some.high)
+        again = fit(Shooting(simulator, windows, chosen, fixed), some, level, first, recipe.iterations)
+        covariance = np.linalg.inv(_precision(again, windows, some))
+        noise = generator_for(seed, "draws").standard_normal((recipe.draws, len(first)))
+        around = again.params + noise @ np.linalg.cholesky((covariance + covariance.T) / 2).T
+        draws[:, kept] = np.concatenate([again.params[None], np.clip(around, some.low, some.high)])
+    return Explained(names, families, bounds.centre, kept, draws, groups)
+
+
+def _training(simulator: Simulator, logs: list[Log], recipe: Attribute) -> Windows:
+    windows = cut(simulator, logs, recipe.window_s)
+    if windows is None:
+        raise GaplessError(
+            f"no log is long enough to attribute the gap: windows need {recipe.window_s} s. Collect more."
+        )
+    return windows.some(np.unique(np.linspace(0, len(windows) - 1, min(recipe.windows, len(windows))).astype(int)))
+
+
+def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:
+    high = np.array([p.high for p in doubted])
+    # Only delays relative to each other are seen: the search may pass through a sensor that is ahead of the commands.
+    low = np.array([-p.high if p.family == "sensing" and p.name.endswith(".latency") else p.low for p in doubted])
+    centre = np.array([p.nominal for p in doubted])
+    return Gaussian(tuple(p.name for p in doubted), centre, np.diag(((high - low) / 4) ** 2), low, high)
+
+
+def _part(bounds: Bounds, kept: np.ndarray) -> Bounds:
+    return Bounds(bounds.centre[kept], bounds.deviation[kept], bounds.low[kept], bounds.high[kept])
+
+
+def _information(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarray, "param param"]:
+    """What the logs alone say, in units of the prior; less by as much as the model leaves unexplained."""
+    present = int(windows.present.sum())
+    chi_square = max(1.0, found.cost * present / max(present - windows.start.size, 1))
+    scaled = found.information * np.outer(bounds.deviation, bounds.deviation)
+    return (scaled - np.eye(len(scaled))) / chi_square
+
+
+def _precision(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarray, "param param"]:
+    scaled = _information(found, windows, bounds) + np.eye(len(bounds.deviation))
+    return scaled / np.outer(bounds.deviation, bounds.deviation)
+
+
+def _separate(information: np.ndarray, names: tuple[str, ...], simulator: Simulator) -> np.ndarray:
+    """A delay that all sensors share is latency by definition: one sensor's own is taken as known, if there are others."""
+    own = [names.index(n) for c in simulator.interface.measurement_names if (n := f"{c}.latency") in names]
+    if len(own) == len(simulator.interface.measurements) > 1:
+        information = information.copy()
+        information[own[0], own[0]] += 1e6
+    return information
