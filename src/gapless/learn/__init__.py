@@ -1,7 +1,8 @@
 """Logs → a better simulator: the gap, identification, its first explanation, and the next motion."""
 
 from .attribution import Cause, attribute
-from .excite import Excitation, Excite, excite
+from .excitation import AroundPolicy, Excitation
+from .excite import Design, Excite, design, excite
 from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
