@@ -2,9 +2,11 @@
 
 .venv/bin/python benchmarks/excite.py
 
-Every method gets the same robot seconds, limits, margins and identification: one motion under the prior, a fit, one motion under
-what was found, and a fit of both. A parameter counts in a reality where the logs of some method could tell it to `TELLABLE` by the
-Cramér-Rao bound at the truth, starts unknown and no prior: what no motion tells is nobody's fault.
+Every method gets the same robot seconds, limits, margins and identification: one motion under the prior, a fit, one motion
+under what was found, and a fit of both. That last fit is made with a quarter of the model's time step, which is the twins' own:
+at 4 ms the integrator alone puts the rotary pendulum's damping off by 20 %, whatever the motion. A parameter counts in a reality
+where the logs of some method could tell it to a tenth by the Cramér-Rao bound at the truth, starts unknown and no prior: what
+no motion tells is nobody's fault. The puck's fit takes minutes at that time step; ask for it by --robots.
 """
 
 import tempfile
@@ -32,7 +34,9 @@ from usual_motions import USUAL, usual_motion
 
 MODELS = Path(__file__).parents[1] / "src/gapless/robots/models"
 METHODS = ("chosen", *USUAL)
-MOTIONS, SECONDS, TELLABLE, RATE_SAMPLES = 2, 6.0, 0.2, 3
+MOTIONS, SECONDS, TELLABLE, RATE_SAMPLES, FINER = 2, 6.0, 0.1, 3, 4
+RECIPE = Excite(generations=8)
+"""Twice the generations that a crank spends."""
 TRUTHS: dict[str, dict[str, tuple[str, int | None]]] = {
     "cartpole": {
         "pole.mass": ("pole_kg", None), "pole.com": ("lever_m", None), "slider.damping": ("damping", None),
@@ -63,8 +67,8 @@ class Excitement(Benchmark):
     """Realities of tier A, the robots in turn."""
     first: int = 0
     """Seed of the first."""
-    robots: tuple[str, ...] = ("cartpole", "furuta", "puck")
-    """Which robots."""
+    robots: tuple[str, ...] = ("cartpole", "furuta")
+    """Whose parameters are compared."""
     motions: int = 16
     """Motions per robot that are chosen under the prior to see whether they stay inside the limits …"""
     each: int = 21
@@ -73,12 +77,12 @@ class Excitement(Benchmark):
 
 def main() -> None:
     options = tyro.cli(Excitement, description=__doc__)
-    count, motions = (3, 1) if options.quick else (options.realities, options.motions)
+    count, motions = (2, 1) if options.quick else (options.realities, options.motions)
     robots = options.robots
     settings = [{"robot": robots[k % len(robots)], "seed": options.first + k // len(robots)} for k in range(count)]
     told = Cells("excite", options).run(cell, settings)
     kept = Cells("excite", options).run(
-        kept_inside, [{"robot": r, "motion": m, "each": options.each} for r in robots for m in range(motions)]
+        kept_inside, [{"robot": r, "motion": m, "each": options.each} for r in TRUTHS for m in range(motions)]
     )
     rows = [row for c in told for row in c["rows"]]
     errors = {m: _rms([r[m] for r in rows]) for m in METHODS}
@@ -104,7 +108,9 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
     logs = {m: collected(m, simulator, reality, seed) for m in METHODS}
     bounds = {m: cramer_rao(simulator, found, truth) for m, (found, _) in logs.items()}
     counted = [n for n in truth if min(b[n] for b in bounds.values()) < TELLABLE * abs(truth[n])]
-    errors = {m: {n: float(np.asarray(belief.mean()[n])) / truth[n] - 1 for n in truth} for m, (_, belief) in logs.items()}
+    errors = {
+        m: {n: float(np.asarray(belief.mean()[n])) / truth[n] - 1 for n in truth} for m, (_, belief) in logs.items()
+    }
     row = {"robot": robot, "seed": seed, "counted": len(counted), "of": len(truth)}
     row |= {m: _rms([errors[m][n] for n in counted]) for m in METHODS}
     row |= {f"{m} violations": sum(map(passed_limits, found)) for m, (found, _) in logs.items()}
@@ -117,7 +123,7 @@ def kept_inside(setting: dict[str, Any]) -> dict[str, Any]:
     robot, which = setting["robot"], setting["motion"]
     simulator = simulator_of(robot)
     key = key_for(which, "kept inside", robot)
-    motion = excite(simulator, prior_belief(simulator.parameters), REALITIES[robot].interface, SECONDS, Excite(), key)
+    motion = excite(simulator, prior_belief(simulator.parameters), REALITIES[robot].interface, SECONDS, RECIPE, key)
     seeds = [1000 * (which + 1) + k for k in range(setting["each"])]
     logs = [recorded(reality_of(f"twin:{robot}?seed={s}"), motion, key_for(s, "kept")) for s in seeds]
     return {"runs": len(logs), "violations": sum(map(passed_limits, logs))}
@@ -130,20 +136,26 @@ def collected(method: str, simulator: Simulator, reality: Reality, seed: int) ->
     for k in range(MOTIONS):
         motion = _motion(method, simulator, belief, limits, 10 * seed + k)
         logs.append(recorded(reality, motion, key_for(seed, "recorded", k)))
-        belief = identify(simulator, prior, logs, logs, seed=seed).belief
+        fitted = simulator if k < MOTIONS - 1 else simulator_of(reality.interface.robot, FINER)
+        belief = identify(fitted, prior, logs, logs, seed=seed).belief
     return logs, belief
 
 
 def _motion(method: str, simulator: Simulator, belief: Gaussian, limits: Interface, seed: int) -> Block:
     if method == "chosen":
-        return excite(simulator, belief, limits, SECONDS, Excite(), key_for(seed, "chosen"))
-    return usual_motion(method, simulator, belief, limits, SECONDS, Excite(), seed)
+        return excite(simulator, belief, limits, SECONDS, RECIPE, key_for(seed, "chosen"))
+    return usual_motion(method, simulator, belief, limits, SECONDS, RECIPE, seed)
 
 
-def simulator_of(robot: str) -> MujocoSimulator:
-    """The nominal simulator, as a workspace would have it."""
-    parameters = read_parameters(MODELS / f"{robot}.toml")
-    return MujocoSimulator(load_model(MODELS / f"{robot}.xml"), REALITIES[robot].interface, parameters)
+def simulator_of(robot: str, finer: int = 1) -> MujocoSimulator:
+    """The nominal simulator, as a workspace would have it, or with a finer time step."""
+    model = load_model(MODELS / f"{robot}.xml")
+    step_s = model.opt.timestep / finer
+    # The driven joints' armatures hold half a step's damping (see the models), which shrinks with the step.
+    held = model.dof_damping * (model.opt.timestep - step_s) / 2
+    model.dof_armature[:] = np.where(model.dof_armature > 0, model.dof_armature - held, 0.0)
+    model.opt.timestep = step_s
+    return MujocoSimulator(model, REALITIES[robot].interface, read_parameters(MODELS / f"{robot}.toml"))
 
 
 def recorded(reality: Reality, motion: Block, key: Any) -> Log:

@@ -34,6 +34,7 @@ from gapless.robots import Gate, find_robot
 
 from .console import say, table, working
 from .doctor import Doctor
+from .excite import ExciteCommand
 from .options import Common, InWorkspace, OnRobot
 from .report import Report, report
 from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
@@ -330,6 +331,7 @@ COMMANDS: dict[str, type[Common]] = {
     "new": New,
     "collect": Collect,
     "import": Import,
+    "excite": ExciteCommand,
     "gap": Gap,
     "learn": Learn,
     "train": TrainPolicy,

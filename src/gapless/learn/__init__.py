@@ -8,13 +8,16 @@ from .identify import Identified, Identify, identify
 from .noise import sensor_noise
 
 __all__ = [
+    "AroundPolicy",
     "Cause",
+    "Design",
     "Excitation",
     "Excite",
     "Gap",
     "Identified",
     "Identify",
     "attribute",
+    "design",
     "excite",
     "gap",
     "identify",

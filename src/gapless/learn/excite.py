@@ -17,7 +17,12 @@ from .motions import LOUDNESS, STEPS, Band, Genomes, first_genomes, quieter, row
 from .teaching import Course, Teaching
 from .trial import Trial
 
-PROBES, ROUNDS, PARENTS = 2, 6, 3
+PARENTS, FINALISTS, CHANGED, FINER = 3, 3, 0.35, 0.85
+"""Best motions that have children and that are confirmed, share of genes that a child changes, and by how much less each time."""
+POOL, PROBES, PROBE_S = 6, 2, 2.0
+"""Draws looked through for each doubt, by how near to the limits they bring a few short motions."""
+FIRST_ROUNDS, ROUNDS = 3, 8
+"""How often motions outside the limits are made quieter: those of the first generation, and the finalists."""
 GUESSED_NOISE = 0.002
 """Noise of a sensor of which nothing is known yet, as a share of how far it moves."""
 
@@ -31,9 +36,9 @@ class Excite:
     generations: int = 4
     """Generations, the first of which is random; each improves on the best of those before."""
     doubts: int = 24
-    """Draws from the belief in which the chosen motion must stay inside the limits."""
+    """Draws from the belief in which the chosen motion must stay inside the limits: the riskiest of six times as many."""
     watched: int = 3
-    """Draws among them that come nearest to the limits, in which every motion is tried."""
+    """Draws among them in which every motion is tried."""
     scored: int = 2
     """Draws in which it is worked out what a motion teaches."""
     share: float = 0.8
@@ -109,16 +114,17 @@ class _Search:
         self.reach = reach_of(simulator, limits)
         self.trial = Trial(simulator, limits, self.reach)
         if policy is None:
-            self.trial.pull, self.trial.middle = pull_of(simulator, limits, self.reach, recipe.share * recipe.pull, recipe.margin)
+            self.trial.pull, self.trial.middle = pull_of(
+                simulator, limits, self.reach, recipe.share * recipe.pull, recipe.margin
+            )
         self.trial.policy = policy
-        self.times = np.arange(round(seconds / simulator.interface.period_s) + 1) * simulator.interface.period_s
+        self.times = np.arange(self._periods(seconds)) * simulator.interface.period_s
         self.draws = self._draws(jax.random.key(int(self.rng.integers(2**31))))
 
     def best(self, tell: Callable[[float], None]) -> Design:
         """Random families first, then what comes of the best; the chosen one holds in every draw."""
         recipe = self.recipe
-        self.tight = self._tight()
-        first = self._as_loud_as_safe(quieter(self._random(recipe.candidates), self.louder))
+        first = self._as_loud_as_safe(quieter(self._random(recipe.candidates), np.array([self.first_loudness])))
         courses = self._courses(first)
         self.teaching = Teaching(self.simulator, self.belief, self._noise(courses), recipe.window_s)
         tried = self._judged(first, courses)
@@ -128,10 +134,18 @@ class _Search:
         return self._confirmed(tried)
 
     def _draws(self, key: PRNGKeyArray) -> Params:
-        """The belief's centre and draws around it."""
-        found = self.belief.sample(key, self.recipe.doubts)
-        centre = dict(zip(self.belief.names, self.belief.centre, strict=True))
-        return {k: np.concatenate([[centre[k]], np.asarray(v, np.float64)]) for k, v in found.items()}
+        """The belief's centre, draws to score motions in, and those of a pool that come nearest to the limits, nearest first."""
+        recipe, belief = self.recipe, self.belief
+        found = belief.sample(key, POOL * recipe.doubts)
+        centre = dict(zip(belief.names, belief.centre, strict=True))
+        pool = {k: np.concatenate([[centre[k]], np.asarray(v, np.float64)]) for k, v in found.items()}
+        usage = self.trial.usage(self.trial.run(pool, self._rows(self._random(PROBES))[:, : self._periods(PROBE_S)]))
+        self.first_loudness = float(np.median(_turned_down(usage.max(axis=1), recipe.margin)))
+        nearest = np.argsort(-usage.max(axis=0), kind="stable")[: recipe.doubts]
+        return {k: v[[*range(recipe.scored), *nearest]] for k, v in pool.items()}
+
+    def _periods(self, seconds: float) -> int:
+        return round(seconds / self.simulator.interface.period_s) + 1
 
     def _some(self, which: np.ndarray) -> Params:
         return {k: v[which] for k, v in self.draws.items()}
@@ -143,27 +157,17 @@ class _Search:
         rows = rows_of(genomes, self.reach, self.times, self.recipe.band)
         return rows if self.trial.policy is None else rows - self.reach.rest
 
-    def _tight(self) -> np.ndarray:
-        """The draws in which motions are scored, and after them those that come nearest to the limits."""
-        probes = self._random(PROBES)
-        usage = self.trial.usage(self.trial.run(self.draws, self._rows(probes)))
-        self.louder = float(np.median(_turned_down(usage.max(axis=1), self.recipe.margin)))
-        order = np.argsort(-usage, axis=1, kind="stable").T.reshape(-1)
-        nearest = list(dict.fromkeys(order.tolist()))[: self.recipe.watched]
-        return np.array([*range(min(self.recipe.scored, self.recipe.doubts + 1)), *nearest])
-
     def _courses(self, genomes: Genomes) -> Course:
-        return self.trial.run(self._some(self.tight), self._rows(genomes))
+        return self.trial.run(self._some(np.arange(self.recipe.scored + self.recipe.watched)), self._rows(genomes))
 
     def _as_loud_as_safe(self, genomes: Genomes) -> Genomes:
         """Each motion made quieter until it stays inside the margin; those that never do stay outside."""
-        genomes = genomes.copy()
-        for _ in range(ROUNDS):
+        for _ in range(FIRST_ROUNDS):
             usage = self.trial.usage(self._courses(genomes)).max(axis=1)
             loud = usage > self.recipe.margin
             if not loud.any():
                 break
-            genomes[loud, :, LOUDNESS] += np.log(_turned_down(usage[loud], self.recipe.margin))[:, None]
+            genomes = quieter(genomes, np.where(loud, _turned_down(usage, self.recipe.margin), 1.0))
         return genomes
 
     def _noise(self, course: Course) -> dict[str, float]:
@@ -174,39 +178,36 @@ class _Search:
 
     def _judged(self, genomes: Genomes, course: Course) -> _Tried:
         usage, scored = self.trial.usage(course).max(axis=1), self.recipe.scored
-        cost = np.log(self._expected(course, self.tight[:scored]).mean(axis=-1)).mean(axis=1)
+        cost = np.log(self._expected(course, np.arange(scored)).mean(axis=-1)).mean(axis=1)
         return _Tried(genomes, usage, np.where(usage <= self.recipe.margin, cost, np.inf))
 
     def _expected(self, course: Course, which: np.ndarray) -> Float[np.ndarray, "motion draw param"]:
-        count = len(which)
-        few = Course(
-            course.commands[:, :count],
-            {k: v[:, :count] for k, v in course.seen.items()},
-            {k: v[:, :count] for k, v in course.states.items()},
-        )
-        return self.teaching.expected(self._some(which), few)
+        return self.teaching.expected(self._some(which), course.in_draws(len(which)))
 
     def _generation(self, tried: _Tried) -> _Tried:
         """Children of the best, each pushed towards the margin: louder motions teach more."""
         best = np.argsort(tried.cost, kind="stable")[:PARENTS]
         parents = best[self.rng.integers(0, len(best), self.recipe.candidates)]
         genomes = tried.genomes[parents].copy()
-        changed = self.rng.random(genomes.shape) < 0.5
-        genomes += changed * STEPS * self.rng.standard_normal(genomes.shape)
+        changed = self.rng.random(genomes.shape) < CHANGED
+        finer = FINER ** (len(tried.cost) // self.recipe.candidates - 1)
+        genomes += changed * finer * STEPS * self.rng.standard_normal(genomes.shape)
         room = np.clip(0.97 * self.recipe.margin / np.maximum(tried.usage[parents], 1e-3), 0.5, 1.3)
-        genomes[..., LOUDNESS] += np.log(room)[:, None]
+        loudness = genomes[..., LOUDNESS] + np.log(room)[:, None]
+        genomes[..., LOUDNESS] = np.minimum(loudness, np.log(self.recipe.share))
         return self._judged(genomes, self._courses(genomes))
 
     def _confirmed(self, tried: _Tried) -> Design:
-        """The best motion, quieter where some draw of the belief needs it."""
-        genomes = tried.genomes[np.argsort(tried.cost, kind="stable")[:1]]
+        """The best of a few finalists that hold in every draw of the belief, all of them quieter until one does."""
+        genomes = tried.genomes[np.argsort(tried.cost, kind="stable")[:FINALISTS]]
         for _ in range(ROUNDS):
             rows = self._rows(genomes)
             course = self.trial.run(self.draws, rows)
-            usage = float(self.trial.usage(course).max())
-            if usage <= self.recipe.margin:
-                return self._design(rows[0], course, usage)
-            genomes = quieter(genomes, float(_turned_down(np.array(usage), self.recipe.margin)))
+            usage = self.trial.usage(course).max(axis=1)
+            if usage.min() <= self.recipe.margin:
+                best = int(np.argmax(usage <= self.recipe.margin))
+                return self._design(rows[best], course.only(best), float(usage[best]))
+            genomes = quieter(genomes, _turned_down(usage, self.recipe.margin))
         raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
 
     def _design(self, rows: np.ndarray, course: Course, usage: float) -> Design:

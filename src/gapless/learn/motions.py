@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import Interface
-
 SINES = 4
 OFFSET, LOUDNESS, SHARPNESS, WAVES = 0, 1, 2, 3
 """Columns of a genome; four blocks of SINES columns follow: log pitch, sweep, phase, weight."""
@@ -72,16 +70,18 @@ def rows_of(genomes: Genomes, reach: Reach, times: Float[np.ndarray, " period"],
     sines = (weight * np.sin(2 * np.pi * turned + phase)).sum(-1) / np.sqrt((weight**2).sum(-1) / 2 + 1e-9)
     sharp = np.exp(np.clip(genomes[..., SHARPNESS], -3, 4))
     wave = np.tanh(sharp * sines) / np.tanh(sharp * np.sqrt(2)) + genomes[..., OFFSET]
-    loud = np.exp(np.minimum(genomes[..., LOUDNESS], np.log(band.share))) * np.minimum(times / GENTLE_S, 1)[:, None, None]
+    loud = (
+        np.exp(np.minimum(genomes[..., LOUDNESS], np.log(band.share))) * np.minimum(times / GENTLE_S, 1)[:, None, None]
+    )
     centre, half = (reach.low + reach.high) / 2, (reach.high - reach.low) / 2
     wanted = reach.rest + loud * (centre + half * np.clip(wave, -1, 1) - reach.rest)
     return _within_rates(np.swapaxes(wanted, 0, 1), reach)
 
 
-def quieter(genomes: Genomes, share: float) -> Genomes:
-    """The same motions, nearer to rest."""
+def quieter(genomes: Genomes, share: Float[np.ndarray, " motion"]) -> Genomes:
+    """The same motions, each by its share nearer to rest."""
     found = genomes.copy()
-    found[..., LOUDNESS] += np.log(share)
+    found[..., LOUDNESS] += np.log(share)[:, None]
     return found
 
 

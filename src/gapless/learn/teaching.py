@@ -23,6 +23,18 @@ class Course(NamedTuple):
     states: Signals
     """Where the joints were and how fast they moved, by the names that starts have."""
 
+    def only(self, motion: int) -> "Course":
+        """One of the motions."""
+        return self._cut((slice(motion, motion + 1),))
+
+    def in_draws(self, count: int) -> "Course":
+        """All motions in the first draws."""
+        return self._cut((slice(None), slice(count)))
+
+    def _cut(self, where: tuple[slice, ...]) -> "Course":
+        seen, states = ({k: v[where] for k, v in side.items()} for side in (self.seen, self.states))
+        return Course(self.commands[where], seen, states)
+
 
 class Teaching:
     """Scores motions by the relative errors of a belief's parameters that they would leave."""
@@ -103,14 +115,14 @@ class Teaching:
             start[name] = rows.reshape(-1, values.shape[-1])
         return start
 
-    def _play(self, commands: np.ndarray, begins: np.ndarray, params: Params, start: Signals, shape: tuple) -> np.ndarray:
+    def _play(
+        self, commands: np.ndarray, begins: np.ndarray, params: Params, start: Signals, shape: tuple
+    ) -> np.ndarray:
         period_s, worlds = self.simulator.interface.period_s, int(np.prod(shape))
         clock = np.arange(commands.shape[2]) * period_s
         logs = commands.reshape(-1, *commands.shape[2:])
         which = np.arange(len(logs)).reshape(*shape[:2], 1, 1)
-        which, offset = (
-            np.broadcast_to(v, shape).reshape(-1) for v in (which, (begins * period_s)[None, :, :, None])
-        )
+        which, offset = (np.broadcast_to(v, shape).reshape(-1) for v in (which, (begins * period_s)[None, :, :, None]))
         holds = Holds([clock] * len(logs), list(logs), which, offset)
         times = np.tile(np.arange(self.samples) * period_s, (worlds, 1))
         seen = self.simulator.with_worlds(worlds).play(params, start, holds, times)
