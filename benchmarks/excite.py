@@ -12,7 +12,7 @@ no motion tells is nobody's fault. The puck's fit takes minutes at that time ste
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -30,10 +30,11 @@ from gapless.learn.windows import cut
 from gapless.robots.finding import REALITIES, reality_of
 from gapless.robots.reality import Reality
 from gapless.simulators import MujocoSimulator, load_model, read_parameters
-from usual_motions import USUAL, usual_motion
+from usual_motions import USUAL, Usual, usual_motion
 
 MODELS = Path(__file__).parents[1] / "src/gapless/robots/models"
-METHODS = ("chosen", *USUAL)
+Method = Usual | Literal["chosen"]
+METHODS: tuple[Method, ...] = ("chosen", *USUAL)
 MOTIONS, SECONDS, TELLABLE, RATE_SAMPLES, FINER = 2, 6.0, 0.1, 3, 4
 RECIPE = Excite(generations=8)
 """Twice the generations that a crank spends."""
@@ -69,9 +70,9 @@ class Excitement(Benchmark):
     """Seed of the first."""
     robots: tuple[str, ...] = ("cartpole", "furuta")
     """Whose parameters are compared."""
-    motions: int = 16
+    motions: int = 6
     """Motions per robot that are chosen under the prior to see whether they stay inside the limits …"""
-    each: int = 21
+    each: int = 56
     """… in this many realities each."""
 
 
@@ -129,7 +130,7 @@ def kept_inside(setting: dict[str, Any]) -> dict[str, Any]:
     return {"runs": len(logs), "violations": sum(map(passed_limits, logs))}
 
 
-def collected(method: str, simulator: Simulator, reality: Reality, seed: int) -> tuple[list[Log], Gaussian]:
+def collected(method: Method, simulator: Simulator, reality: Reality, seed: int) -> tuple[list[Log], Gaussian]:
     """The logs of one method's motions and the belief after them."""
     prior = prior_belief(simulator.parameters)
     logs, belief, limits = [], prior, reality.interface
@@ -141,7 +142,7 @@ def collected(method: str, simulator: Simulator, reality: Reality, seed: int) ->
     return logs, belief
 
 
-def _motion(method: str, simulator: Simulator, belief: Gaussian, limits: Interface, seed: int) -> Block:
+def _motion(method: Method, simulator: Simulator, belief: Gaussian, limits: Interface, seed: int) -> Block:
     if method == "chosen":
         return excite(simulator, belief, limits, SECONDS, RECIPE, key_for(seed, "chosen"))
     return usual_motion(method, simulator, belief, limits, SECONDS, RECIPE, seed)

@@ -56,8 +56,10 @@ class Excite:
 
     def __post_init__(self) -> None:
         counts = self.candidates, self.generations, self.doubts, self.watched, self.scored
-        if min(counts) < 1 or not 0 < self.share <= 1 or not 0 < self.margin <= 1:
-            raise GaplessError("excite needs counts of at least 1, and share and margin above 0 and up to 1.")
+        if min(counts) < 1 or self.scored > POOL or not 0 < self.share <= 1 or not 0 < self.margin <= 1:
+            raise GaplessError(
+                f"excite needs counts of at least 1, scored up to {POOL}, and share and margin above 0 and up to 1."
+            )
 
     @property
     def band(self) -> Band:
@@ -158,7 +160,10 @@ class _Search:
         return rows if self.trial.policy is None else rows - self.reach.rest
 
     def _courses(self, genomes: Genomes) -> Course:
-        return self.trial.run(self._some(np.arange(self.recipe.scored + self.recipe.watched)), self._rows(genomes))
+        return self.trial.run(
+            self._some(np.arange(self.recipe.scored + min(self.recipe.watched, self.recipe.doubts))),
+            self._rows(genomes),
+        )
 
     def _as_loud_as_safe(self, genomes: Genomes) -> Genomes:
         """Each motion made quieter until it stays inside the margin; those that never do stay outside."""
@@ -211,13 +216,13 @@ class _Search:
         raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
 
     def _design(self, rows: np.ndarray, course: Course, usage: float) -> Design:
-        single = [jnp.asarray(v, jnp.float32) for v in (rows, self.reach.low, self.reach.high, self.reach.most)]
-        interface, policy = self.simulator.interface, self.trial.policy
+        interface, policy, reach, trial = self.simulator.interface, self.trial.policy, self.reach, self.trial
+        sent, low, high, most = (jnp.asarray(v, jnp.float32) for v in (rows, reach.low, reach.high, reach.most))
         if policy is None:
-            held = [jnp.asarray(v, jnp.float32) for v in (self.trial.pull, self.trial.middle)]
-            motion: Block = Excitation(interface, single[0], *held, *single[1:])
+            pull, middle = jnp.asarray(trial.pull, jnp.float32), jnp.asarray(trial.middle, jnp.float32)
+            motion: Block = Excitation(interface, sent, pull, middle, low, high, most)
         else:
-            motion = AroundPolicy(policy, interface, *single, jnp.asarray(self.reach.rest, jnp.float32))
+            motion = AroundPolicy(policy, interface, sent, low, high, most, jnp.asarray(reach.rest, jnp.float32))
         first = np.arange(1)
         relative = np.sqrt(self._expected(course, first)[0, 0]) * self.teaching.sizes(self._some(first))[0]
         names = [self.belief.names[k] for k in self.teaching.free]
