@@ -36,8 +36,8 @@ MODELS = Path(__file__).parents[1] / "src/gapless/robots/models"
 Method = Usual | Literal["chosen"]
 METHODS: tuple[Method, ...] = ("chosen", *USUAL)
 MOTIONS, SECONDS, TELLABLE, RATE_SAMPLES, FINER = 2, 6.0, 0.1, 3, 4
-RECIPE = Excite(generations=8)
-"""Twice the generations that a crank spends."""
+RECIPE = Excite(candidates=12, generations=8)
+"""Three times the motions that a crank looks at."""
 TRUTHS: dict[str, dict[str, tuple[str, int | None]]] = {
     "cartpole": {
         "pole.mass": ("pole_kg", None), "pole.com": ("lever_m", None), "slider.damping": ("damping", None),

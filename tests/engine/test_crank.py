@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 TINY = Train(Ppo(worlds=16, steps=16, epochs=1, minibatches=1, hidden=(8, 1), budget=512), looks=1, worlds=4)
 RECIPE = Recipe(
     excite_s=2.0, excite_first=2, deploy=1, checks=2, draws=4, excite=Excite(candidates=4, doubts=2),
-    identify=Identify(windows=20, iterations=4), train=TINY, again=TINY,
+    identify=Identify(windows=20, iterations=4), train=TINY, again=TINY, force=True,  # 512 steps train nobody
 )  # fmt: skip
 TWIN = "twin:cartpole?seed=1"
 ONE_TURN = Counter(logs=2, belief=1, gap=1, attribution=1, policy=1, check=1, forecast=1, outcome=1)

@@ -21,7 +21,7 @@ PARENTS, FINALISTS, CHANGED, FINER = 3, 3, 0.35, 0.85
 """Best motions that have children and that are confirmed, share of genes that a child changes, and by how much less each time."""
 POOL, PROBES, PROBE_S = 6, 2, 2.0
 """Draws looked through for each doubt, by how near to the limits they bring a few short motions."""
-FIRST_ROUNDS, ROUNDS = 3, 8
+FIRST_ROUNDS, ROUNDS = 2, 8
 """How often motions outside the limits are made quieter: those of the first generation, and the finalists."""
 GUESSED_NOISE = 0.002
 """Noise of a sensor of which nothing is known yet, as a share of how far it moves."""
@@ -31,7 +31,7 @@ GUESSED_NOISE = 0.002
 class Excite:
     """Choose the next motion by what it would teach."""
 
-    candidates: int = 12
+    candidates: int = 8
     """Motions tried in each generation."""
     generations: int = 4
     """Generations, the first of which is random; each improves on the best of those before."""
@@ -126,8 +126,8 @@ class _Search:
     def best(self, tell: Callable[[float], None]) -> Design:
         """Random families first, then what comes of the best; the chosen one holds in every draw."""
         recipe = self.recipe
-        first = self._as_loud_as_safe(quieter(self._random(recipe.candidates), np.array([self.first_loudness])))
-        courses = self._courses(first)
+        random = quieter(self._random(recipe.candidates), np.array([self.first_loudness]))
+        first, courses = self._as_loud_as_safe(random)
         self.teaching = Teaching(self.simulator, self.belief, self._noise(courses), recipe.window_s)
         tried = self._judged(first, courses)
         for k in range(1, recipe.generations):
@@ -165,15 +165,17 @@ class _Search:
             self._rows(genomes),
         )
 
-    def _as_loud_as_safe(self, genomes: Genomes) -> Genomes:
-        """Each motion made quieter until it stays inside the margin; those that never do stay outside."""
+    def _as_loud_as_safe(self, genomes: Genomes) -> tuple[Genomes, Course]:
+        """Each motion made quieter until it stays inside the margin, and how it goes; some may stay outside."""
+        course = self._courses(genomes)
         for _ in range(FIRST_ROUNDS):
-            usage = self.trial.usage(self._courses(genomes)).max(axis=1)
+            usage = self.trial.usage(course).max(axis=1)
             loud = usage > self.recipe.margin
             if not loud.any():
                 break
             genomes = quieter(genomes, np.where(loud, _turned_down(usage, self.recipe.margin), 1.0))
-        return genomes
+            course = self._courses(genomes)
+        return genomes, course
 
     def _noise(self, course: Course) -> dict[str, float]:
         """The sensors' deviations: as believed, or guessed from how far they move."""
@@ -236,4 +238,4 @@ def _joined(a: _Tried, b: _Tried) -> _Tried:
 
 def _turned_down(usage: np.ndarray, margin: float) -> np.ndarray:
     """By how much to lower a motion that uses too much."""
-    return np.clip(0.97 * margin / usage, 0.3, 0.9)
+    return np.clip(0.97 * margin / np.maximum(usage, 1e-9), 0.3, 0.9)
