@@ -14,7 +14,7 @@ from gapless.learn.trial import Trial
 Usual = Literal["chirp", "prbs", "random"]
 USUAL: tuple[Usual, ...] = ("chirp", "prbs", "random")
 CHIRP_HZ, PRBS_S, RANDOM_S = (0.25, 3.0), 0.2, 0.2
-"""Band of the chirp, and how long the others hold a command: the best of three settings each, on realities 100 … 102."""
+"""Band of the chirp, which is that of the chosen motions, and how long the others hold a command."""
 HALVINGS = 7
 
 
