@@ -105,7 +105,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
     """One reality: the error of every counted parameter after each method's motions."""
     robot, seed = setting["robot"], setting["seed"]
     reality, simulator = reality_of(f"twin:{robot}?seed={seed}"), simulator_of(robot)
-    truth = {n: float(np.asarray(reality.hidden[k])[() if i is None else i]) for n, (k, i) in TRUTHS[robot].items()}
+    truth = truth_of(reality)
     logs = {m: collected(m, simulator, reality, seed) for m in METHODS}
     bounds = {m: cramer_rao(simulator, found, truth) for m, (found, _) in logs.items()}
     counted = [n for n in truth if min(b[n] for b in bounds.values()) < TELLABLE * abs(truth[n])]
@@ -117,6 +117,13 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
     row |= {f"{m} violations": sum(map(passed_limits, found)) for m, (found, _) in logs.items()}
     detail = {m: {n: [errors[m][n], bounds[m][n] / abs(truth[n])] for n in truth} for m in METHODS}
     return {"rows": [row], "detail": detail}
+
+
+def truth_of(reality: Reality) -> dict[str, float]:
+    """The hidden numbers by parameter; latency as the twin's ticks make it: rounded, and led by half a tick in its integrator."""
+    named, tick_s = TRUTHS[reality.interface.robot], reality.tick_s
+    truth = {n: float(np.asarray(reality.hidden[k])[() if i is None else i]) for n, (k, i) in named.items()}
+    return truth | {"command.latency": (round(truth["command.latency"] / tick_s) - 0.5) * tick_s}
 
 
 def kept_inside(setting: dict[str, Any]) -> dict[str, Any]:
