@@ -35,7 +35,7 @@ def drive_csv(path: Path, seconds: float = 6.0, **columns: np.ndarray) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["new", "collect", "import", "gap", "learn", "train", "check", "crank"])
+@pytest.mark.parametrize("command", ["new", "collect", "import", "excite", "gap", "learn", "train", "check", "crank"])
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
@@ -118,3 +118,19 @@ def test_motions_are_recorded_on_a_twin_and_counted(workspace: Path, tmp_path: P
     main(["collect", *robot, *small, "--json", str(out)])
     figures = json.loads(out.read_text())
     assert figures["robot_seconds"] == pytest.approx(figures["episodes"][0]["seconds"] + 5.0)
+
+
+def test_the_chosen_motion_is_written_with_its_times(workspace: Path, tmp_path: Path) -> None:
+    small = ["--recipe.excite.candidates", "4", "--recipe.excite.generations", "1", "--recipe.excite.doubts", "2"]
+    out, said = tmp_path / "motion.csv", tmp_path / "said.json"
+    main(["excite", "--workspace", str(workspace), "--seconds", "1", "--out", str(out), *small, "--json", str(said)])
+    written = np.genfromtxt(out, delimiter=",", names=True)
+    assert np.allclose(np.diff(written["time"]), 0.02)
+    assert np.abs(written["motor"]).max() <= 10.0
+    figures = json.loads(said.read_text())
+    assert figures["after"]["motor.gain"] < figures["now"]["motor.gain"]
+
+
+def test_excitation_around_a_policy_needs_one(workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    out = ["--out", str(tmp_path / "motion.npz")]
+    assert "no policy yet" in refused(["excite", "--workspace", str(workspace), "--around-policy", *out], capsys)

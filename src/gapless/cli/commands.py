@@ -34,6 +34,7 @@ from gapless.robots import Gate, find_robot
 
 from .console import say, table, working
 from .doctor import Doctor
+from .excite import ExciteCommand
 from .export import Export
 from .options import Common, InWorkspace, OnRobot, latest
 from .report import Report, report
@@ -316,6 +317,7 @@ COMMANDS: dict[str, type] = {
     "new": New,
     "collect": Collect,
     "import": Import,
+    "excite": ExciteCommand,
     "gap": Gap,
     "learn": Learn,
     "train": TrainPolicy,

@@ -113,8 +113,7 @@ class Stages:
 
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
-        known = self.prior() if belief is None else self._fitted(belief)
-        simulator, r = self.workspace.simulator, self.recipe
+        known, simulator, r = self.known(belief), self.workspace.simulator, self.recipe
 
         def motion(k: int) -> Block:
             self.tell("choosing a motion")
@@ -308,7 +307,10 @@ class Stages:
     def policy(self, artifact: Artifact) -> NetworkPolicy:
         return load_policy(artifact.folder)
 
-    def _fitted(self, artifact: Artifact) -> Gaussian:
+    def known(self, artifact: Artifact | None) -> Gaussian:
+        """What motions are chosen under: a belief, or without one the prior."""
+        if artifact is None:
+            return self.prior()
         belief = self.belief(artifact)
         if isinstance(belief, Particles):
             return belief.gaussian()

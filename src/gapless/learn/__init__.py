@@ -1,7 +1,8 @@
 """Logs → a better simulator: the gap, identification, its first explanation, and the next motion."""
 
 from .attribution import Attribution, Cause, Share, attribute
-from .excite import Excitation, Excite, excite
+from .excitation import AroundPolicy, Excitation
+from .excite import Design, Excite, design, excite
 from .explain import Attribute
 from .fleet import Fleet, fleet
 from .gap import Gap, gap
@@ -10,9 +11,11 @@ from .noise import sensor_noise
 from .returns import Performance
 
 __all__ = [
+    "AroundPolicy",
     "Attribute",
     "Attribution",
     "Cause",
+    "Design",
     "Excitation",
     "Excite",
     "Fleet",
@@ -22,6 +25,7 @@ __all__ = [
     "Performance",
     "Share",
     "attribute",
+    "design",
     "excite",
     "fleet",
     "gap",

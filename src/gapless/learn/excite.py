@@ -1,204 +1,241 @@
-"""A motion that teaches: sums of sines, kept inside the limits in every simulation that the belief allows."""
+"""The next motion, chosen by what it would teach, inside the limits in every simulation that the belief allows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 
-from gapless.core import (
-    Block,
-    GaplessError,
-    Gaussian,
-    Holds,
-    Interface,
-    Params,
-    Signals,
-    Simulator,
-    generator_from,
-    unstack,
-)
-from gapless.nets.policy import command_scale
+from gapless.core import Block, GaplessError, Gaussian, Interface, Params, Simulator, generator_from
 
-SINES = 5
-AHEAD_S = 0.15
-"""How far ahead of the measured motion the pull looks: a spring alone would swing."""
-QUIETER = 0.6
-ROUNDS = 5
-"""A motion that leaves the limits is tried again, each time quieter."""
+from .excitation import AroundPolicy, Excitation
+from .holding import pull_of, reach_of
+from .motions import LOUDNESS, STEPS, Band, Genomes, first_genomes, quieter, rows_of
+from .teaching import Course, Teaching
+from .trial import Trial
+
+PARENTS, FINALISTS, CHANGED, FINER = 3, 3, 0.35, 0.85
+"""Best motions that have children and that are confirmed, share of genes that a child changes, and by how much less each time."""
+POOL, PROBES, PROBE_S = 6, 2, 2.0
+"""Draws looked through for each doubt, by how near to the limits they bring a few short motions."""
+FIRST_ROUNDS, ROUNDS = 2, 8
+"""How often motions outside the limits are made quieter: those of the first generation, and the finalists."""
+GUESSED_NOISE = 0.002
+"""Noise of a sensor of which nothing is known yet, as a share of how far it moves."""
 
 
 @dataclass(frozen=True)
 class Excite:
     """Choose the next motion by what it would teach."""
 
-    candidates: int = 32
-    """Motions scored."""
-    doubts: int = 6
-    """Draws from the belief in which each must stay inside the limits."""
+    candidates: int = 8
+    """Motions tried in each generation."""
+    generations: int = 4
+    """Generations, the first of which is random; each improves on the best of those before."""
+    doubts: int = 24
+    """Draws from the belief in which the chosen motion must stay inside the limits: the riskiest of six times as many."""
+    watched: int = 3
+    """Draws among them in which every motion is tried."""
+    scored: int = 2
+    """Draws in which it is worked out what a motion teaches."""
     share: float = 0.8
     """Largest command used, as a share of its limit."""
     margin: float = 0.75
-    """Share of the measured limits that the simulated motions may use."""
+    """Share of the way to the measured limits that the simulated motions may use."""
     pull: float = 0.35
     """Strength of the pull towards the middle, at the margin, as a share of the largest command used."""
     slowest_hz: float = 0.25
     """Slowest sine."""
     fastest_hz: float = 3.0
     """Fastest sine."""
+    window_s: float = 0.4
+    """Length of the windows that identification will cut."""
+
+    def __post_init__(self) -> None:
+        counts = self.candidates, self.generations, self.doubts, self.watched, self.scored
+        if min(counts) < 1 or self.scored > POOL or not 0 < self.share <= 1 or not 0 < self.margin <= 1:
+            raise GaplessError(
+                f"excite needs counts of at least 1, scored up to {POOL}, and share and margin above 0 and up to 1."
+            )
+
+    @property
+    def band(self) -> Band:
+        return Band(self.slowest_hz, self.fastest_hz, self.share)
 
 
-class Excitation(Block):
-    """Commands written beforehand, one row per period, and a weak pull that keeps limited channels off their limits.
+class Design(NamedTuple):
+    """A chosen motion and what it promises."""
 
-    Its memory is the number of the row and the last measurement.
-    """
+    motion: Block
+    rows: Float[np.ndarray, "period command"]
+    """The commands, or what is added to the policy's."""
+    now: dict[str, float]
+    """Deviation of each parameter today."""
+    after: dict[str, float]
+    """Deviation that is expected after the motion."""
+    usage: float
+    """The largest share of the way to a limit in any draw."""
 
-    interface: Interface = eqx.field(static=True)
-    rows: Float[Array, "period command"]
-    pull: Float[Array, "command measurement"]
-    middle: Float[Array, " measurement"]
 
-    def init(self, key: PRNGKeyArray) -> tuple[Array, Array]:
-        return jnp.zeros((), jnp.int32), jnp.zeros(self.middle.shape)
+class _Tried(NamedTuple):
+    """A generation: genomes, how near the limits they come, and what they leave unknown (a log; lower is better)."""
 
-    def step(
-        self, params: Params, memory: tuple[Array, Array], inputs: Signals, dt_s: float, key: PRNGKeyArray
-    ) -> tuple[tuple[Array, Array], Signals]:
-        row, last = memory
-        seen = jnp.concatenate([inputs[name] for name in self.interface.measurement_names])
-        ahead = seen + jnp.where(row > 0, AHEAD_S / self.interface.period_s, 0.0) * (seen - last)
-        centre, half = command_scale(self.interface)
-        wanted = self.rows[jnp.minimum(row, len(self.rows) - 1)] - self.pull @ (ahead - self.middle)
-        values = jnp.clip(wanted, centre - half, centre + half)
-        return (row + 1, seen), unstack(values, self.interface.command_widths)
+    genomes: Genomes
+    usage: Float[np.ndarray, " motion"]
+    cost: Float[np.ndarray, " motion"]
 
 
 def excite(
     simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, key: PRNGKeyArray
 ) -> Excitation:
-    """The candidate that says most about the belief's parameters among those that stay inside the robot's limits."""
-    rng = generator_from(key)
-    motions = _candidates(simulator.interface, seconds, recipe, rng)
-    pull, middle = _pull(simulator, limits, recipe)
-    draws = belief.sample(jax.random.key(int(rng.integers(2**31))), recipe.doubts)
-    draws = {k: np.asarray(v, np.float64) for k, v in draws.items()}
-    draws = {k: np.concatenate([[float(np.asarray(belief.mean()[k]))], v]) for k, v in draws.items()}
-    rows, commands = _as_loud_as_safe(simulator, draws, motions, (pull, middle), limits, recipe)
-    if not len(rows):
+    """The motion that leaves least unknown about the belief's parameters among those inside the robot's limits."""
+    found = design(simulator, belief, limits, seconds, recipe, key).motion
+    assert isinstance(found, Excitation)
+    return found
+
+
+def design(
+    simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, key: PRNGKeyArray,
+    policy: Block | None = None, tell: Callable[[float], None] = lambda share: None,
+) -> Design:  # fmt: skip
+    """The chosen motion, by itself or around a policy, and what it is expected to teach."""
+    return _Search(simulator, belief, limits, seconds, recipe, key, policy).best(tell)
+
+
+class _Search:
+    """Evolution of motions under one belief; each generation is one call of the batch."""
+
+    def __init__(
+        self, simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite,
+        key: PRNGKeyArray, policy: Block | None,
+    ) -> None:  # fmt: skip
+        self.simulator, self.belief, self.recipe, self.rng = simulator, belief, recipe, generator_from(key)
+        self.reach = reach_of(simulator, limits)
+        self.trial = Trial(simulator, limits, self.reach)
+        if policy is None:
+            self.trial.pull, self.trial.middle = pull_of(
+                simulator, limits, self.reach, recipe.share * recipe.pull, recipe.margin
+            )
+        self.trial.policy = policy
+        self.times = np.arange(self._periods(seconds)) * simulator.interface.period_s
+        self.draws = self._draws(jax.random.key(int(self.rng.integers(2**31))))
+
+    def best(self, tell: Callable[[float], None]) -> Design:
+        """Random families first, then what comes of the best; the chosen one holds in every draw."""
+        recipe = self.recipe
+        random = quieter(self._random(recipe.candidates), np.array([self.first_loudness]))
+        first, courses = self._as_loud_as_safe(random)
+        self.teaching = Teaching(self.simulator, self.belief, self._noise(courses), recipe.window_s)
+        tried = self._judged(first, courses)
+        for k in range(1, recipe.generations):
+            tell(k / (recipe.generations + 1))
+            tried = _joined(tried, self._generation(tried))
+        return self._confirmed(tried)
+
+    def _draws(self, key: PRNGKeyArray) -> Params:
+        """The belief's centre, draws to score motions in, and those of a pool that come nearest to the limits, nearest first."""
+        recipe, belief = self.recipe, self.belief
+        found = belief.sample(key, POOL * recipe.doubts)
+        centre = dict(zip(belief.names, belief.centre, strict=True))
+        pool = {k: np.concatenate([[centre[k]], np.asarray(v, np.float64)]) for k, v in found.items()}
+        usage = self.trial.usage(self.trial.run(pool, self._rows(self._random(PROBES))[:, : self._periods(PROBE_S)]))
+        self.first_loudness = float(np.median(_turned_down(usage.max(axis=1), recipe.margin)))
+        nearest = np.argsort(-usage.max(axis=0), kind="stable")[: recipe.doubts]
+        return {k: v[[*range(recipe.scored), *nearest]] for k, v in pool.items()}
+
+    def _periods(self, seconds: float) -> int:
+        return round(seconds / self.simulator.interface.period_s) + 1
+
+    def _some(self, which: np.ndarray) -> Params:
+        return {k: v[which] for k, v in self.draws.items()}
+
+    def _random(self, count: int) -> Genomes:
+        return first_genomes(count, self.simulator.interface.command_width, self.recipe.band, self.rng)
+
+    def _rows(self, genomes: Genomes) -> np.ndarray:
+        rows = rows_of(genomes, self.reach, self.times, self.recipe.band)
+        return rows if self.trial.policy is None else rows - self.reach.rest
+
+    def _courses(self, genomes: Genomes) -> Course:
+        return self.trial.run(
+            self._some(np.arange(self.recipe.scored + min(self.recipe.watched, self.recipe.doubts))),
+            self._rows(genomes),
+        )
+
+    def _as_loud_as_safe(self, genomes: Genomes) -> tuple[Genomes, Course]:
+        """Each motion made quieter until it stays inside the margin, and how it goes; some may stay outside."""
+        course = self._courses(genomes)
+        for _ in range(FIRST_ROUNDS):
+            usage = self.trial.usage(course).max(axis=1)
+            loud = usage > self.recipe.margin
+            if not loud.any():
+                break
+            genomes = quieter(genomes, np.where(loud, _turned_down(usage, self.recipe.margin), 1.0))
+            course = self._courses(genomes)
+        return genomes, course
+
+    def _noise(self, course: Course) -> dict[str, float]:
+        """The sensors' deviations: as believed, or guessed from how far they move."""
+        believed = dict(zip(self.belief.names, self.belief.centre, strict=True))
+        moved = {n: float(np.std(np.nan_to_num(v))) for n, v in course.seen.items()}
+        return {n: max(float(believed.get(f"{n}.noise", GUESSED_NOISE * m)), 1e-9) for n, m in moved.items()}
+
+    def _judged(self, genomes: Genomes, course: Course) -> _Tried:
+        usage, scored = self.trial.usage(course).max(axis=1), self.recipe.scored
+        cost = np.log(self._expected(course, np.arange(scored)).mean(axis=-1)).mean(axis=1)
+        return _Tried(genomes, usage, np.where(usage <= self.recipe.margin, cost, np.inf))
+
+    def _expected(self, course: Course, which: np.ndarray) -> Float[np.ndarray, "motion draw param"]:
+        return self.teaching.expected(self._some(which), course.in_draws(len(which)))
+
+    def _generation(self, tried: _Tried) -> _Tried:
+        """Children of the best, each pushed towards the margin: louder motions teach more."""
+        best = np.argsort(tried.cost, kind="stable")[:PARENTS]
+        parents = best[self.rng.integers(0, len(best), self.recipe.candidates)]
+        genomes = tried.genomes[parents].copy()
+        changed = self.rng.random(genomes.shape) < CHANGED
+        finer = FINER ** (len(tried.cost) // self.recipe.candidates - 1)
+        genomes += changed * finer * STEPS * self.rng.standard_normal(genomes.shape)
+        room = np.clip(0.97 * self.recipe.margin / np.maximum(tried.usage[parents], 1e-3), 0.5, 1.3)
+        loudness = genomes[..., LOUDNESS] + np.log(room)[:, None]
+        genomes[..., LOUDNESS] = np.minimum(loudness, np.log(self.recipe.share))
+        return self._judged(genomes, self._courses(genomes))
+
+    def _confirmed(self, tried: _Tried) -> Design:
+        """The best of a few finalists that hold in every draw of the belief, all of them quieter until one does."""
+        genomes = tried.genomes[np.argsort(tried.cost, kind="stable")[:FINALISTS]]
+        for _ in range(ROUNDS):
+            rows = self._rows(genomes)
+            course = self.trial.run(self.draws, rows)
+            usage = self.trial.usage(course).max(axis=1)
+            if usage.min() <= self.recipe.margin:
+                best = int(np.argmax(usage <= self.recipe.margin))
+                return self._design(rows[best], course.only(best), float(usage[best]))
+            genomes = quieter(genomes, _turned_down(usage, self.recipe.margin))
         raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
-    best = np.argmax(_teaching(simulator, belief, commands))
-    return Excitation(simulator.interface, *(jnp.asarray(v, jnp.float32) for v in (rows[best], pull, middle)))
+
+    def _design(self, rows: np.ndarray, course: Course, usage: float) -> Design:
+        interface, policy, reach, trial = self.simulator.interface, self.trial.policy, self.reach, self.trial
+        sent, low, high, most = (jnp.asarray(v, jnp.float32) for v in (rows, reach.low, reach.high, reach.most))
+        if policy is None:
+            pull, middle = jnp.asarray(trial.pull, jnp.float32), jnp.asarray(trial.middle, jnp.float32)
+            motion: Block = Excitation(interface, sent, pull, middle, low, high, most)
+        else:
+            motion = AroundPolicy(policy, interface, sent, low, high, most, jnp.asarray(reach.rest, jnp.float32))
+        first = np.arange(1)
+        relative = np.sqrt(self._expected(course, first)[0, 0]) * self.teaching.sizes(self._some(first))[0]
+        names = [self.belief.names[k] for k in self.teaching.free]
+        now = {n: float(np.sqrt(self.belief.covariance[k, k])) for n, k in zip(names, self.teaching.free, strict=True)}
+        return Design(motion, rows, now, dict(zip(names, relative.tolist(), strict=True)), usage)
 
 
-def _as_loud_as_safe(
-    simulator: Simulator, draws: Params, motions: np.ndarray, back: tuple[np.ndarray, np.ndarray],
-    limits: Interface, recipe: Excite,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Each motion that can be made safe, as loud as it may be, and the commands it comes to at the belief's centre."""
-    rest, period_s = command_scale(simulator.interface)[0], simulator.interface.period_s
-    kept, sent, rows = [], [], motions
-    for _ in range(ROUNDS):
-        commands, seen = _simulate(simulator, draws, rows, *back)
-        safe = _inside(limits, period_s, seen, recipe)
-        kept.append(rows[safe])
-        sent.append(commands[safe, 0])
-        rows = rest + QUIETER * (rows[~safe] - rest)
-        if not len(rows):
-            break
-    return np.concatenate(kept), np.concatenate(sent)
+def _joined(a: _Tried, b: _Tried) -> _Tried:
+    return _Tried(*(np.concatenate(pair) for pair in zip(a, b, strict=True)))
 
 
-def _pull(simulator: Simulator, limits: Interface, recipe: Excite) -> tuple[np.ndarray, np.ndarray]:
-    """Gains from limited channels to the commands that move them: at the margin, the pull is a share of the motion."""
-    interface = simulator.interface
-    centre, half = command_scale(interface)
-    steps = max(2, round(0.2 / interface.period_s))
-    pushes = np.tile(centre, (1 + interface.command_width, steps, 1)).astype(float)
-    pushes[1 + np.arange(interface.command_width), :, np.arange(interface.command_width)] += half[:, None]
-    seen = _play(simulator, {}, pushes)
-    moved = np.concatenate([seen[n][:, -1] for n in interface.measurement_names], axis=1)
-    columns = [limits.channel(c.name) for c in interface.measurements for _ in range(c.width)]
-    middle = np.array([(c.low + c.high) / 2 if np.isfinite(c.low + c.high) else 0.0 for c in columns])
-    reach = np.array([c.high - m for c, m in zip(columns, middle, strict=True)])
-    answer = (moved[1:] - moved[:1]) / np.where(np.isfinite(reach), reach, np.inf)
-    strongest = np.abs(answer) == np.abs(answer).max(axis=0, keepdims=True)
-    pull = np.sign(answer) * strongest * (np.abs(answer) > 1e-9) * half[:, None] * recipe.share * recipe.pull
-    return pull / np.where(np.isfinite(reach), recipe.margin * reach, np.inf), middle
-
-
-def _simulate(
-    simulator: Simulator, draws: Params, motions: np.ndarray, pull: np.ndarray, middle: np.ndarray
-) -> tuple[np.ndarray, Signals]:
-    """Every motion in every draw, in closed loop: commands and measurements as (motion, draw, period, …)."""
-    count, copies = len(motions), len(next(iter(draws.values())))
-    wide = simulator.with_worlds(count * copies)
-    interface, key = simulator.interface, np.zeros(2, np.uint32)
-    params = {k: np.tile(v, count) for k, v in draws.items()}
-    state, seen, _ = wide.reset(wide.init(), np.ones(wide.worlds, bool), params, {}, key)
-    centre, half = command_scale(interface)
-    rows, sent, read = np.repeat(motions, copies, axis=0), [], []
-    for k in range(motions.shape[1]):
-        read.append(np.concatenate([np.asarray(seen[n]) for n in interface.measurement_names], axis=1))
-        ahead = read[-1] + AHEAD_S / interface.period_s * (read[-1] - read[max(k - 1, 0)])
-        wanted = rows[:, k] - (ahead - middle) @ pull.T
-        sent.append(np.clip(wanted, centre - half, centre + half))
-        command = unstack(sent[-1], interface.command_widths)
-        state, seen, _ = wide.step(state, command, key)
-    shape = (count, copies, motions.shape[1], -1)
-    measured = np.stack(read, axis=1).reshape(shape)
-    named = unstack(measured, interface.measurement_widths)
-    return np.stack(sent, axis=1).reshape(shape), named
-
-
-def _candidates(interface: Interface, seconds: float, recipe: Excite, rng: np.random.Generator) -> np.ndarray:
-    """Sums of sines of random pitch and phase, from faint to the largest allowed."""
-    times = np.arange(round(seconds / interface.period_s) + 1) * interface.period_s
-    middle, half = command_scale(interface)
-    shape = (recipe.candidates, SINES, interface.command_width)
-    pitch = np.exp(rng.uniform(np.log(recipe.slowest_hz), np.log(recipe.fastest_hz), shape))
-    weight, phase = rng.uniform(0.2, 1.0, shape), rng.uniform(0, 2 * np.pi, shape)
-    waves = (weight[:, None] * np.sin(2 * np.pi * pitch[:, None] * times[None, :, None, None] + phase[:, None])).sum(2)
-    loudness = np.linspace(0.3, recipe.share, recipe.candidates)[:, None, None]
-    gentle = np.minimum(times / 0.2, 1.0)[None, :, None]
-    return middle + half * loudness * gentle * waves / np.abs(waves).max(axis=1, keepdims=True)
-
-
-def _inside(limits: Interface, period_s: float, seen: Signals, recipe: Excite) -> np.ndarray:
-    """Which motions stay inside the margin in every draw."""
-    good = np.ones(len(next(iter(seen.values()))), bool)
-    for c in limits.measurements:
-        values = np.asarray(seen[c.name])
-        middle = (c.low + c.high) / 2 if np.isfinite(c.low + c.high) else 0.0
-        good &= (np.abs(values - middle) <= recipe.margin * (c.high - middle)).all(axis=(1, 2, 3))
-        good &= (np.abs(np.diff(values, axis=2)) <= recipe.margin * c.rate * period_s).all(axis=(1, 2, 3))
-    return good
-
-
-def _teaching(simulator: Simulator, belief: Gaussian, motions: np.ndarray) -> np.ndarray:
-    """Log determinant of what each motion would say about the parameters, at the belief's centre."""
-    free = [k for k in range(len(belief.names)) if not belief.names[k].endswith(".noise")]
-    size, deviation = len(free), np.sqrt(np.diag(belief.covariance))
-    step = 0.02 * deviation
-    copies = np.repeat(motions, 1 + size, axis=0)
-    params = {n: np.full(len(copies), v) for n, v in zip(belief.names, belief.centre, strict=True)}
-    for i, k in enumerate(free):
-        params[belief.names[k]][1 + i :: 1 + size] += step[k]
-    seen = _play(simulator, params, copies)
-    total = np.zeros((len(motions), size, size))
-    for values in seen.values():
-        rows = values.reshape(len(motions), 1 + size, -1)
-        spread = 0.01 * max(float(rows[:, 0].std()), 1e-9)
-        slope = (rows[:, 1:] - rows[:, :1]) / (0.02 * spread)
-        total += np.einsum("mpt,mqt->mpq", slope, slope)
-    return np.linalg.slogdet(np.eye(size) + total)[1]
-
-
-def _play(simulator: Simulator, params: Params, motions: np.ndarray) -> Signals:
-    period_s, (worlds, steps, _) = simulator.interface.period_s, motions.shape
-    times = np.arange(steps) * period_s
-    holds = Holds([times] * worlds, list(motions), np.arange(worlds), np.zeros(worlds))
-    wide = simulator.with_worlds(worlds)
-    return wide.play(params, {}, holds, np.tile(times, (worlds, 1)))
+def _turned_down(usage: np.ndarray, margin: float) -> np.ndarray:
+    """By how much to lower a motion that uses too much."""
+    return np.clip(0.97 * margin / np.maximum(usage, 1e-9), 0.3, 0.9)
