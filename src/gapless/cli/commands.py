@@ -35,6 +35,7 @@ from gapless.robots import Gate, find_robot
 from .console import say, table, working
 from .doctor import Doctor
 from .options import Common, InWorkspace, OnRobot
+from .preflight import Preflight
 from .report import Report, report
 from .tables import check_table, forecast_table, gap_table, parameter_table, turn_table
 from .trust import Trust
@@ -330,6 +331,7 @@ COMMANDS: dict[str, type[Common]] = {
     "new": New,
     "collect": Collect,
     "import": Import,
+    "preflight": Preflight,
     "gap": Gap,
     "learn": Learn,
     "train": TrainPolicy,
