@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tyro
+
 from gapless.core import GaplessError
 from gapless.core.artifact import write_text
-from gapless.engine import usable
+from gapless.engine import open_workspace, usable
 from gapless.learn import Finding, apply_fix
 from gapless.logs import mapping_to_toml, read_mapping
 
@@ -21,11 +23,13 @@ class Preflight(InWorkspace):
     Exit status 1 if there is one. What plausible parameters explain is a gap, and `gapless learn` closes it.
     """
 
+    folder: tyro.conf.Positional[Path | None] = None
+    """The workspace folder, as --workspace names it."""
     fix: Path | None = None
     """The mapping file of `gapless import`: what can be put right there is, and the file is written anew."""
 
     def run(self) -> dict[str, Any]:
-        workspace = self.open()
+        workspace = self.open() if self.folder is None else open_workspace(self.folder)
         logs = usable(workspace.store.all("logs"))
         with workspace.locked(), working("preflight") as tell:
             found = self.stages(workspace, tell).preflight(logs)

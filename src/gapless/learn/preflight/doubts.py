@@ -1,11 +1,12 @@
 """Conventions that are a matter of degree: found by fitting them, and judged by how far they are from what a gap explains."""
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gapless.core import Interface, Parameter, Simulator
+from gapless.core import Channel, Interface, Parameter, Simulator
 from gapless.simulators import MujocoSimulator
 
 from .as_logged import CLOCK, GRAVITY, LATE, OFFSET, SCALE, AsLogged
@@ -95,7 +96,7 @@ def _gain(simulator: Simulator, doubt: Doubt, base: Fitted) -> Extended:
         near[scale] = base[gain] / nominal[gain] if gain in base.names and nominal[gain] else 1.0
         doubt = doubt.without({gain}).also(scale, 1.0, 1.0, 0.01, 20.0)
         extra.append(_parameter(scale, 1.0))
-    return doubt, extra, [near, {k: 0.2 for k in near}, {k: 3.0 for k in near}]
+    return doubt, extra, [near, dict.fromkeys(near, 0.2), dict.fromkeys(near, 3.0)]
 
 
 def _offset(simulator: Simulator, doubt: Doubt, base: Fitted) -> Extended:
@@ -121,7 +122,7 @@ def _gravity(simulator: Simulator, doubt: Doubt, base: Fitted) -> Extended:
     for name, value in zip(GRAVITY, now, strict=True):
         doubt = doubt.also(name, float(value), 4.0, -1.5 * strength, 1.5 * strength)
     axes = [strength * sign * np.eye(3)[k] for k in range(3) for sign in (-1.0, 1.0)]
-    begins = [dict(zip(GRAVITY, map(float, g), strict=True)) for g in [now, *axes]]
+    begins: list[dict[str, float]] = [dict(zip(GRAVITY, map(float, g), strict=True)) for g in [now, *axes]]
     return doubt, [_parameter(n, float(g)) for n, g in zip(GRAVITY, now, strict=True)], begins
 
 
@@ -142,24 +143,24 @@ def _parameter(name: str, nominal: float) -> Parameter:
     return Parameter(name, "", nominal, nominal - 100.0, nominal + 100.0, "sensing")
 
 
-def beyond(simulator: Simulator, found: Fitted) -> Iterator[Hypothesis]:
-    """The conventions that are further off than a gap can be, each alone."""
+def beyond(simulator: Simulator, found: Fitted, share: float = 1.0) -> Iterator[Hypothesis]:
+    """The conventions that are further off than a gap can be, or than a share of that, each alone."""
     values = dict(zip(found.names, found.params.tolist(), strict=True))
     if CLOCK in values:
-        yield from _clock_beyond(simulator, values[CLOCK])
+        yield from _clock_beyond(simulator, values[CLOCK], share)
     for c in simulator.interface.commands:
-        yield from _gain_beyond(c.name, c.unit, values.get(c.name + SCALE, 1.0))
+        yield from _gain_beyond(c, values.get(c.name + SCALE, 1.0), share)
     for c in simulator.interface.measurements:
-        yield from _gain_beyond(c.name, c.unit, values.get(c.name + SCALE, 1.0), measured=True)
-        yield from _offset_beyond(c.name, values.get(c.name + OFFSET, 0.0))
-        yield from _late_beyond(c.name, values.get(c.name + LATE, 0.0))
+        yield from _gain_beyond(c, values.get(c.name + SCALE, 1.0), share, measured=True)
+        yield from _offset_beyond(c.name, values.get(c.name + OFFSET, 0.0), share)
+        yield from _late_beyond(c.name, values.get(c.name + LATE, 0.0), share)
     if GRAVITY[0] in values and isinstance(simulator, MujocoSimulator):
-        yield from _gravity_beyond(simulator, np.array([values[n] for n in GRAVITY]))
+        yield from _gravity_beyond(simulator, np.array([values[n] for n in GRAVITY]), share)
 
 
-def _clock_beyond(simulator: Simulator, late_s: float) -> Iterator[Hypothesis]:
+def _clock_beyond(simulator: Simulator, late_s: float, share: float) -> Iterator[Hypothesis]:
     longest = max([p.high for p in simulator.parameters if p.name == "command.latency"] + [LATENCY_S])
-    if EARLY_S <= late_s <= longest + SLACK_S:
+    if share * EARLY_S <= late_s <= longest + SLACK_S:
         return
     shift = late_s - LATENCY_S / 2
     how = f"answer {late_s * 1e3:.0f} ms after" if late_s > 0 else f"answer {-late_s * 1e3:.0f} ms before"
@@ -169,57 +170,55 @@ def _clock_beyond(simulator: Simulator, late_s: float) -> Iterator[Hypothesis]:
     )  # fmt: skip
 
 
-def _gain_beyond(name: str, unit: str, scale: float, measured: bool = False) -> Iterator[Hypothesis]:
-    if GAINS[0] < scale < GAINS[1]:
+def _gain_beyond(channel: Channel, scale: float, share: float, measured: bool = False) -> Iterator[Hypothesis]:
+    if GAINS[0] ** share < scale < GAINS[1] ** share:
         return
+    name, unit = channel.name, channel.unit
     # A command's scale multiplies what was logged; a measurement's multiplies what the model says should be logged.
     factor = scale if measured else 1 / scale
     unit_name = named(unit, factor)
     if unit_name:
-        from gapless.core import Channel
-
-        yield replace(unit_hypothesis(Channel(name, unit=unit), unit_name, factors(unit)[unit_name]), least=LEAST)
+        yield replace(unit_hypothesis(channel, unit_name, factors(unit)[unit_name]), least=LEAST)
         return
     yield Hypothesis(
         "gain", (name,), f"{name} is logged {factor:.2g} times as large as the model has it",
-        f"multiplying it by {1 / factor:.3g}", f"Set scale = {1 / factor:.3g} for {name} in the mapping, or correct the gain in the model.",
+        f"multiplying it by {1 / factor:.3g}", f"Set scale = {1 / factor:.3g} for {name} in the mapping, or correct the model.",
         Rescale(name, 1 / factor), LEAST,
     )  # fmt: skip
 
 
-def _offset_beyond(name: str, offset: float) -> Iterator[Hypothesis]:
-    if abs(offset) > OFFSET_RAD:
+def _offset_beyond(name: str, offset: float, share: float) -> Iterator[Hypothesis]:
+    if abs(offset) > share * OFFSET_RAD:
         yield Hypothesis(
             "offset", (name,), f"{name} reads {np.degrees(offset):.1f}° too much", "taking that away",
             f"Set offset = {-offset:.4f} for {name} in the mapping.", Rescale(name, 1.0, -offset), LEAST,
         )  # fmt: skip
 
 
-def _late_beyond(name: str, late_s: float) -> Iterator[Hypothesis]:
-    if abs(late_s) > LATE_S:
+def _late_beyond(name: str, late_s: float, share: float) -> Iterator[Hypothesis]:
+    if abs(late_s) > share * LATE_S:
         yield Hypothesis(
             "clock", (name,), f"{name} is stamped {abs(late_s) * 1e3:.0f} ms too {'late' if late_s > 0 else 'early'}",
             "moving its clock back", f"Set shift_s = {-late_s:.3f} for {name} in the mapping.", Shift(name, -late_s), LEAST,
         )  # fmt: skip
 
 
-def _gravity_beyond(simulator: MujocoSimulator, gravity: np.ndarray) -> Iterator[Hypothesis]:
+def _gravity_beyond(simulator: MujocoSimulator, gravity: np.ndarray, share: float) -> Iterator[Hypothesis]:
     now = simulator.model.opt.gravity
     cosine = gravity @ now / max(np.linalg.norm(gravity) * np.linalg.norm(now), 1e-9)
     angle = float(np.arccos(np.clip(cosine, -1, 1)))
-    if angle > GRAVITY_RAD:
+    if angle > share * GRAVITY_RAD:
         right = gravity / np.linalg.norm(gravity) * np.linalg.norm(now)
         spelled = " ".join(f"{g:.2f}" for g in right)
         yield Hypothesis(
             "gravity", (), f"gravity points {np.degrees(angle):.0f}° away from where the model has it", "turning it",
-            f'Set <option gravity="{spelled}"/> in the model, or turn its base.', Nothing(), LEAST, with_gravity(simulator, right),
+            f'Set <option gravity="{spelled}"/> in the model, or turn its base.', Nothing(), LEAST,
+            with_gravity(simulator, right),
         )  # fmt: skip
 
 
 def with_gravity(simulator: MujocoSimulator, gravity: np.ndarray) -> MujocoSimulator:
     """The same simulator with gravity in another direction; what tilts it is dropped, as that knows only straight down."""
-    import copy
-
     model = copy.copy(simulator.model)
     model.opt.gravity[:] = gravity
     kept = tuple(p for p in simulator.parameters if p.name not in TILTS)

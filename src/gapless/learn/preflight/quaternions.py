@@ -43,9 +43,7 @@ def _findings(channel: Channel, gyros: list[Channel], logs: list[Log]) -> list[F
     for gyro in gyros:
         now, other = (_misfit(channel.name, gyro.name, logs, order) for order in (WXYZ, XYZW))
         if now > FOLD * other and other < FITS:
-            evidence = (
-                f"{channel.name} looks like x, y, z, w: reading w last explains {gyro.name} {now / other:.0f}-fold better"
-            )
+            evidence = f"{channel.name} looks like x, y, z, w: reading w last explains {gyro.name} {now / other:.0f}-fold better"
             advice = f"Give the columns of {channel.name} as w, x, y, z in the mapping."
             return [Finding("quaternion", (channel.name,), evidence, advice, now / other, Reorder(channel.name, XYZW))]
     return []
@@ -59,7 +57,9 @@ def _misfit(channel: str, gyro: str, logs: list[Log], order: tuple[int, ...]) ->
         if len(clock) < 4:
             continue
         middle, rate = _rates(clock, q, frame)
-        measured = np.stack([np.interp(middle, log.measurement_time[gyro], c) for c in log.measurements[gyro].T], axis=1)
+        measured = np.stack(
+            [np.interp(middle, log.measurement_time[gyro], c) for c in log.measurements[gyro].T], axis=1
+        )
         off[frame] += float(((rate - measured) ** 2).sum())
         all_rates += float((measured**2).sum()) / len(off)
     return float(np.sqrt(min(off.values()) / max(all_rates, 1e-12)))

@@ -27,7 +27,8 @@ def runs(values: Float[np.ndarray, " time"]) -> list[Run]:
     """All runs of equal neighbours."""
     steps = np.diff(values)
     still = np.concatenate([[False], steps == 0, [False]])
-    begins, ends = np.flatnonzero(~still[:-1] & still[1:]), np.flatnonzero(still[:-1] & ~still[1:])
+    begins = np.flatnonzero(~still[:-1] & still[1:]).tolist()
+    ends = np.flatnonzero(still[:-1] & ~still[1:]).tolist()
     moving = _moving(steps)
     return [
         Run(b + 1, e - b, float(values[b]), b > 0 and bool(moving[b - 1]), e < len(steps) and bool(moving[e]))

@@ -1,4 +1,4 @@
-"""What the logs show without any model: clocks that run backwards, samples missing or repeated, sensors frozen or at their limit."""
+"""What logs show without any model: clocks that run backwards, lost or repeated samples, sensors frozen or at a limit."""
 
 from collections.abc import Iterator
 
@@ -69,13 +69,12 @@ def _channel(name: str, logs: list[Log]) -> Iterator[Finding]:
         for column in values.T:
             every = runs(column)
             total += len(column)
-            never = sum(r.length for r in every) < 0.5 * len(column)  # a sensor that changes with every sample
             for r in every:
                 if _at_limit(r, column) and r.entered and r.left:
                     limit += r.length
                 elif r.length * period >= LONG_S and r.length >= FEWEST and (r.entered or _unlike(r, every, column)):
                     stuck, longest_s = stuck + r.length, max(longest_s, r.length * period)
-                elif never and r.entered and r.left:
+                elif r.entered and r.left:
                     repeats += r.length
             if len(every) == 1 and every[0].length == len(column) - 1 and _driven(log):
                 stuck, longest_s = stuck + every[0].length, max(longest_s, every[0].length * period)

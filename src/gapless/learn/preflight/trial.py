@@ -1,6 +1,6 @@
 """How well a simulator predicts logs after a short fit: what every hypothesis about their conventions is judged by."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -96,11 +96,12 @@ class Bench:
         assert windows is not None
         still = windows.start.copy()
         still[:, still.shape[1] // 2 :] = 0.0
-        residual = self._shooting(simulator, windows, doubt).residuals(doubt.bounds.centre[None], still[None])[0]
+        nothing = replace(windows, measured=np.zeros_like(windows.measured))  # what is left over is what is predicted
+        predicted = self._shooting(simulator, nothing, doubt).residuals(doubt.bounds.centre[None], still[None])[0]
         found = {}
         for k, (name, part) in enumerate(windows.columns):
             here = windows.channel == k
-            logged, model = (np.std(v[:, here], axis=1) for v in (windows.measured, windows.measured + residual))
+            logged, model = (np.std(v[:, here], axis=1) for v in (windows.measured, predicted))
             if part == 0 and (typical := float(np.sqrt((model**2).mean()))) > 0:
                 found[name] = float(np.sqrt((logged**2).mean())) / typical
         return found

@@ -102,7 +102,8 @@ class Reorder(Undo):
 
     def on_mapping(self, mapping: Mapping) -> Mapping:
         old = _reading(mapping, self.channel)
-        single = old.columns if len(old.columns) > 1 else [f"{old.columns[0]}[{k}]" for k in range(len(self.order))]
+        whole = old.columns[0]
+        single = old.columns if len(old.columns) > 1 else tuple(f"{whole}[{k}]" for k in range(len(self.order)))
         new = replace(old, columns=tuple(single[k] for k in self.order))
         return replace(mapping, channels={**mapping.channels, self.channel: new})
 

@@ -3,7 +3,7 @@
 import math
 
 KNOWN = {
-    "rad": {"degrees": 180 / math.pi, "mrad": 1e3, "encoder steps (4096 a turn)": 4096 / (2 * math.pi), "turns": 1 / (2 * math.pi)},
+    "rad": {"degrees": 180 / math.pi, "mrad": 1e3, "4096ths of a turn": 4096 / (2 * math.pi), "turns": 1 / (2 * math.pi)},
     "rad/s": {"degrees/s": 180 / math.pi, "mrad/s": 1e3, "rpm": 60 / (2 * math.pi), "turns/s": 1 / (2 * math.pi)},
     "m": {"mm": 1e3, "cm": 1e2, "inches": 1 / 0.0254},
     "m/s": {"mm/s": 1e3, "cm/s": 1e2},
