@@ -21,6 +21,8 @@ LATENCY_S, EARLY_S, SLACK_S = 0.05, -0.015, 0.005
 """Delay that latency may explain; no machine answers before it is told to."""
 GAINS = (0.5, 1.8)
 """Gains between these, relative to the model's, are a gap: twice is never measured exactly."""
+GAIN_SHARE = 0.8
+"""Gains are suspicious only near their thresholds, as most machines are a third weaker than their data sheets."""
 LEAST = 1.15
 """How many fold the error must fall for a number that is already known to be beyond its threshold."""
 TILTS = {"gravity.tilt_x", "gravity.tilt_y"}
@@ -171,6 +173,7 @@ def _clock_beyond(simulator: Simulator, late_s: float, share: float) -> Iterator
 
 
 def _gain_beyond(channel: Channel, scale: float, share: float, measured: bool = False) -> Iterator[Hypothesis]:
+    share = max(share, GAIN_SHARE)
     if GAINS[0] ** share < scale < GAINS[1] ** share:
         return
     name, unit = channel.name, channel.unit

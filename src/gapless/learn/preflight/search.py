@@ -16,6 +16,8 @@ ROUNDS = 3
 """Wrong conventions looked for at most, one after the other."""
 GOOD = 0.5
 """A model that predicts every channel to this share of its motion has no sign, order or unit wrong."""
+HOPELESS = 0.7
+"""A model that predicts some channel worse than this may be far from the truth in an offset, a clock or gravity."""
 WINDOWS, ITERATIONS = 24, 8
 """Of a full fit."""
 FEW, SHORT = 8, 3
@@ -89,7 +91,8 @@ def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -
     if bad:
         suspected += all_at_once(case.simulator.interface, bench.driven(case.simulator, case.doubt))
     best = _closer(case, base, suspected, tell)
-    if bad and (best is None or fold(base, best[3]) < CONVINCING):
+    hopeless = max(base.errors.values()) > HOPELESS
+    if hopeless and (best is None or fold(base, best[3]) < CONVINCING):
         far = [h for family in every.values() for h in _far(case, quick, family, tell)]
         other = _closer(case, base, far, tell)
         best = min((b for b in (best, other) if b is not None), key=lambda b: b[3].score, default=None)
