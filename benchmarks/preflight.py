@@ -5,6 +5,7 @@
 
 import json
 import tempfile
+import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,15 +20,20 @@ from breaking import APPLY, break_logs, just_below
 from frame import CELLS, Benchmark, Cells, finish
 from gapless.core import Gaussian, Log, generator_for, key_for, prior_belief
 from gapless.engine import Workspace, new_workspace
-from gapless.learn import Excite, excite
+from gapless.learn import Excite, Finding, excite
 from gapless.learn.preflight import preflight
+from gapless.learn.preflight.quaternions import quaternion_findings
+from gapless.learn.preflight.signals import signal_findings
 from gapless.logs import read_logs, write_logs
 from gapless.nets.stored_policy import load_policy
 from judge import ORACLES, Judge
+from tosses import available, tosses, w_last
 from transfer import TASKS
 
 EXCITED, SECONDS = 4, 6.0
 """Episodes of excitation; two more are of a task's policy where there is one."""
+CUBES = 10
+"""Cases of a real cube's tosses, each with w first and with w last."""
 BARS = {"named_right": "≥ 0.95", "false_alarms": "≤ 0.02"}
 
 
@@ -54,6 +60,11 @@ def main() -> None:
         for seed in range(seeds)
         for tier in options.tiers
         for case in ["clean", *(f"below {k}" for k in range(options.below)), *APPLY[robot]]
+    ]
+    settings += [
+        {"robot": "cube", "seed": group, "tier": "real", "case": case}
+        for group in range(CUBES if available() and not options.quick else 0)
+        for case in ("clean", "quaternion")
     ]
     rows = Cells("preflight", options).run(cell, settings)
     finish("preflight", options, figures(rows), [*rows, *confusion(rows)], BARS)
@@ -89,6 +100,8 @@ def confusion(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def cell(setting: dict[str, Any]) -> dict[str, Any]:
     """One case: logs of a reality, perhaps broken, and what preflight says about them."""
     robot, seed, tier, case = (setting[k] for k in ("robot", "seed", "tier", "case"))
+    if robot == "cube":
+        return _cube(setting)
     workspace, prior, logs = recorded(robot, seed, tier)
     rng = generator_for(seed, "preflight", robot, tier, case)
     simulator, said, kind, channels = workspace.simulator, "", "", ()
@@ -99,19 +112,31 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         logs, simulator, said, kind, channels = broken.logs, broken.simulator, broken.said, broken.kind, broken.channels
     began = _cpu()
     found = preflight(simulator, prior, logs, seed)
+    return {**setting, **_judged(found, kind, said, channels), "seconds": _cpu() - began}
+
+
+def _cube(setting: dict[str, Any]) -> dict[str, Any]:
+    """Tosses of a real cube, w first or last. The simulator cannot start a body that flies free, so no model is asked."""
+    wrong, began = setting["case"] == "quaternion", _cpu()
+    logs = [w_last(log) if wrong else log for log in tosses(setting["seed"])]
+    found = signal_findings(logs) + quaternion_findings(logs)
+    kind, said = ("quaternion", "w last") if wrong else ("", "")
+    return {**setting, **_judged(found, kind, said, ("orientation",)), "seconds": _cpu() - began}
+
+
+def _judged(found: list[Finding], kind: str, said: str, channels: tuple[str, ...]) -> dict[str, Any]:
+    """What was said against what is so: the first finding must name the kind and one of the channels."""
     first = found[0] if found else None
     right = first is not None and first.kind == kind and (not channels or set(first.channels) & set(channels))
     spelled = "; ".join(f"{f.kind} {' '.join(f.channels)}" for f in found)
     return {
-        **setting, "injected": kind, "how": said, "found": spelled, "right": bool(right), "count": len(found),
-        "fold": (first.fold or 0.0) if first else 0.0, "seconds": _cpu() - began,
+        "injected": kind, "how": said, "found": spelled, "right": bool(right), "count": len(found),
+        "fold": (first.fold or 0.0) if first else 0.0,
     }  # fmt: skip
 
 
 def _cpu() -> float:
     """Processor seconds of this process: how long it waits for others says nothing about preflight."""
-    import time
-
     return time.process_time()
 
 

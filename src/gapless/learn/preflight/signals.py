@@ -59,25 +59,11 @@ def _missing(steps: np.ndarray) -> int:
 
 def _channel(name: str, logs: list[Log]) -> Iterator[Finding]:
     """Frozen, at its limit, or repeating samples: told apart by how long runs are and where they lie."""
-    stuck = limit = repeats = total = 0
-    longest_s = 0.0
-    for log in logs:
-        values, clock = log.measurements[name], log.measurement_time[name]
-        if len(values) < FEWEST or not np.isfinite(values).all():
-            continue
-        period = float(np.median(np.diff(clock)))
-        for column in values.T:
-            every = runs(column)
-            total += len(column)
-            for r in every:
-                if _at_limit(r, column) and r.entered and r.left:
-                    limit += r.length
-                elif r.length * period >= LONG_S and r.length >= FEWEST and (r.entered or _unlike(r, every, column)):
-                    stuck, longest_s = stuck + r.length, max(longest_s, r.length * period)
-                elif r.entered and r.left:
-                    repeats += r.length
-            if len(every) == 1 and every[0].length == len(column) - 1 and _driven(log):
-                stuck, longest_s = stuck + every[0].length, max(longest_s, every[0].length * period)
+    good = [log for log in logs if len(log.measurements[name]) >= FEWEST and np.isfinite(log.measurements[name]).all()]
+    total = sum(log.measurements[name].size for log in good)
+    tallies = [_tally(log, name) for log in good]
+    limit, stuck, repeats = (sum(t[k] for t in tallies) for k in range(3))
+    longest_s = max((t[3] for t in tallies), default=0.0)
     if limit > REPEATED * total:
         yield Finding(
             "saturated", (name,), f"{name} stays at its largest or smallest value in {limit} of {total} samples",
@@ -95,8 +81,26 @@ def _channel(name: str, logs: list[Log]) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _at_limit(run: Run, column: np.ndarray) -> bool:
-    return run.value in (column.max(), column.min())
+def _tally(log: Log, name: str) -> tuple[int, int, int, float]:
+    """Samples at a limit, frozen and repeated, and how long the longest freeze lasts."""
+    values, period_s = log.measurements[name], float(np.median(np.diff(log.measurement_time[name])))
+    together = (np.diff(values, axis=0) == 0).all(axis=1)  # filters repeat single numbers, a lost sample all of them
+    limit = stuck = repeats = 0
+    longest_s = 0.0
+    for column in values.T:
+        every = runs(column)
+        whole = [r for r in every if together[r.first - 1 : r.first - 1 + r.length].all()]
+        for r in every:
+            at_limit = r.value in (column.max(), column.min()) and r.length < len(column) - 1
+            long = r.length * period_s >= LONG_S and r.length >= FEWEST
+            dead = r.length == len(column) - 1 and _driven(log)
+            if at_limit and r.entered and r.left:
+                limit += r.length
+            elif r in whole and (dead or (long and (r.entered or _unlike(r, every, column)))):
+                stuck, longest_s = stuck + r.length, max(longest_s, r.length * period_s)
+            elif r in whole and r.entered and r.left:
+                repeats += r.length
+    return limit, stuck, repeats, longest_s
 
 
 def _unlike(run: Run, every: list[Run], column: np.ndarray) -> bool:
