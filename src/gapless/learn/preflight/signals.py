@@ -12,8 +12,12 @@ from .undoing import COMMANDS
 
 LONG_S, FEWEST = 0.25, 8
 """A run this long, and of so many samples, is a sensor that does not answer; shorter ones are repeats."""
-REPEATED, MISSING = 0.02, 0.01
-"""Shares of a channel's samples from which on repeats and missing ones are reported."""
+REPEATED, MISSING, LEAPING = 0.025, 0.01, 0.05
+"""Shares of samples from which on repeated ones, missing ones and leaps are reported."""
+BEGIN = 3
+"""Many logs begin at rest; what is still from so early on does not count as frozen."""
+ROUNDING = 5.0
+"""An encoder that moves by so many of its steps a sample is not about to rest."""
 PAUSE, SKIP = 1.7, (1.6, 6.0)
 """A pause of so many periods misses samples; a step so many times its neighbours' skips some."""
 
@@ -92,11 +96,11 @@ def _tally(log: Log, name: str) -> tuple[int, int, int, float]:
         whole = [r for r in every if together[r.first - 1 : r.first - 1 + r.length].all()]
         for r in every:
             at_limit = r.value in (column.max(), column.min()) and r.length < len(column) - 1
-            long = r.length * period_s >= LONG_S and r.length >= FEWEST
+            long = r.length * period_s >= LONG_S and r.length >= FEWEST and r.first > BEGIN
             dead = r.length == len(column) - 1 and _driven(log)
             if at_limit and r.entered and r.left:
                 limit += r.length
-            elif r in whole and (dead or (long and (r.entered or _unlike(r, every, column)))):
+            elif r in whole and (dead or (long and (_unlike(r, every, column) or _torn(r, column)))):
                 stuck, longest_s = stuck + r.length, max(longest_s, r.length * period_s)
             elif r in whole and r.entered and r.left:
                 repeats += r.length
@@ -109,6 +113,17 @@ def _unlike(run: Run, every: list[Run], column: np.ndarray) -> bool:
     return others < 0.05 * (len(column) - run.length) and len(column) - run.length > FEWEST
 
 
+def _torn(run: Run, column: np.ndarray) -> bool:
+    """Whether the channel was fast when the run began, and after it is far away or never seen again: no encoder at rest."""
+    steps = np.abs(np.diff(column))
+    if run.first < 2 or run.length == len(column) - 1:
+        return False
+    after, fast = run.first + run.length, max(np.quantile(steps[steps > 0], 0.75), ROUNDING * steps[steps > 0].min())
+    if steps[run.first - 2] < fast:
+        return False
+    return bool(steps[after - 1] > 3 * fast) if after < len(column) else run.length > len(column) / 10
+
+
 def _driven(log: Log) -> bool:
     """Whether commands move and some measurement answers them."""
     moves = [float(np.ptp(v)) > 0 for v in (*log.commands.values(), *log.measurements.values()) if len(v)]
@@ -119,18 +134,19 @@ def _skipped(logs: list[Log]) -> list[Finding]:
     """Samples that are missing although the clock does not say so: all moving channels leap twice as far, once."""
     leaps = total = 0
     for log in logs:
-        steps = [np.diff(v[:, k]) for v in log.measurements.values() for k in range(v.shape[1])]
-        if len({len(s) for s in steps}) != 1 or len(steps[0]) < FEWEST:
+        speeds = [_speeds(log, name, k) for name, v in log.measurements.items() for k in range(v.shape[1])]
+        if len({len(s) for s in speeds}) != 1 or len(speeds[0]) < FEWEST:
             continue
-        far, voting = np.zeros(len(steps[0]) - 2), np.zeros(len(steps[0]) - 2)
-        for s in steps:
+        far, voting = np.zeros(len(speeds[0]) - 2), np.zeros(len(speeds[0]) - 2)
+        for s in speeds:
             around, middle = (s[:-2] + s[2:]) / 2, s[1:-1]
-            steady = (np.abs(s[:-2] - s[2:]) < 0.5 * np.abs(around)) & (np.abs(around) > np.quantile(np.abs(s), 0.6))
+            steady = (np.abs(s[:-2] - s[2:]) < 0.4 * np.abs(around)) & (np.abs(around) > np.quantile(np.abs(s), 0.6))
             ratio = np.divide(middle, around, out=np.ones_like(middle), where=steady)
             far += steady & (ratio > SKIP[0]) & (ratio < SKIP[1])
             voting += steady
-        leaps, total = leaps + int(((far == voting) & (voting > 0)).sum()), total + int((voting > 0).sum())
-    if leaps <= REPEATED * max(total, 1):
+        enough = voting >= min(2, len(speeds))
+        leaps, total = leaps + int(((far == voting) & enough).sum()), total + int(enough.sum())
+    if leaps <= LEAPING * max(total, 1):
         return []
     return [
         Finding(
@@ -138,6 +154,11 @@ def _skipped(logs: list[Log]) -> list[Finding]:
             "Log the true time of every sample, or record again without losses.",
         )
     ]  # fmt: skip
+
+
+def _speeds(log: Log, name: str, column: int) -> np.ndarray:
+    steps = np.diff(log.measurement_time[name])
+    return np.diff(log.measurements[name][:, column]) / np.where(steps > 0, steps, np.inf)
 
 
 def _merged(found: list[Finding]) -> list[Finding]:
