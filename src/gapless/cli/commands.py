@@ -37,6 +37,7 @@ from .doctor import Doctor
 from .excite import ExciteCommand
 from .export import Export
 from .options import Common, InWorkspace, OnRobot, latest
+from .preflight import Preflight
 from .report import Report, report
 from .tables import causes_table, check_table, forecast_table, gap_table, parameter_table, turn_table
 from .trust import Trust
@@ -318,6 +319,7 @@ COMMANDS: dict[str, type] = {
     "collect": Collect,
     "import": Import,
     "excite": ExciteCommand,
+    "preflight": Preflight,
     "gap": Gap,
     "learn": Learn,
     "train": TrainPolicy,

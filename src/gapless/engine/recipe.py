@@ -34,6 +34,8 @@ class Recipe:
     """When the robot is stopped, beyond the limits of its interface."""
     excite: Excite = field(default_factory=Excite)
     """How excitation is chosen."""
+    preflight: bool = True
+    """Whether logs with a wrong convention are refused before a fit; without it nothing looks for one."""
     identify: Identify = field(default_factory=Identify)
     """How parameters are identified."""
     attribute: Attribute = field(default_factory=Attribute)

@@ -26,7 +26,7 @@ from gapless.core import (
     read_belief,
 )
 from gapless.core.artifact import write_text
-from gapless.learn import Performance, attribute, excite, gap, identify
+from gapless.learn import Finding, Performance, attribute, excite, gap, identify, preflight
 from gapless.logs import read_logs, split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
@@ -130,11 +130,18 @@ class Stages:
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)}
         recipe = {"crank": self.crank, "seed": self.seed, "identify": asdict(self.recipe.identify)}
         recipe["parameters"] = [asdict(p) for p in self.workspace.parameters]
+        recipe["preflight"] = self.recipe.preflight
 
         def build(folder: Path) -> dict[str, Any]:
             def told(iteration: int, cost: float) -> None:
                 self.tell(f"identifying, iteration {iteration}")
 
+            bugs = self.preflight(kept) if self.recipe.preflight else []
+            if bugs:
+                raise GaplessError(
+                    f"the logs break a convention, so nothing is learnt from them: {bugs[0].evidence}. {bugs[0].advice} "
+                    "`gapless preflight` shows all of it; --recipe.no-preflight learns all the same."
+                )
             found = identify(
                 self.workspace.simulator, self.prior(), training, held_out, self.recipe.identify, self.seed, told
             )
@@ -153,9 +160,18 @@ class Stages:
                 "bend": found.bend,
                 "untold": found.untold.sentence(),
                 "refused": found.refused,
+                "preflight": [bug.to_dict() for bug in bugs] if self.recipe.preflight else None,
             }
 
         return self.workspace.store.make("belief", made_of, recipe, build)
+
+    def preflight(self, logs: list[Log]) -> list[Finding]:
+        """Wrong conventions in the logs: bugs, which no fit should explain away."""
+
+        def told(what: str) -> None:
+            self.tell(f"preflight, {what}")
+
+        return preflight(self.workspace.simulator, self.prior(), logs, self.seed, told)
 
     def gap(self, belief: Artifact | None, logs: list[Artifact]) -> Artifact:
         """How wrong the simulator is on held-out logs: as its data sheet has it, and as believed now."""

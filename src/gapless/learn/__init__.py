@@ -8,6 +8,7 @@ from .fleet import Fleet, fleet
 from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
+from .preflight import Finding, apply_fix, preflight
 from .returns import Performance
 
 __all__ = [
@@ -18,17 +19,20 @@ __all__ = [
     "Design",
     "Excitation",
     "Excite",
+    "Finding",
     "Fleet",
     "Gap",
     "Identified",
     "Identify",
     "Performance",
     "Share",
+    "apply_fix",
     "attribute",
     "design",
     "excite",
     "fleet",
     "gap",
     "identify",
+    "preflight",
     "sensor_noise",
 ]

@@ -61,7 +61,8 @@ class _Episode:
     def log(self) -> Log:
         """The log, with its clocks counted from its first sample."""
         command_time, commands = self._commands()
-        parts = {c.name: self._part([c], self.mapping.channels[c.name].time) for c in self.interface.measurements}
+        command_time = command_time + self.mapping.command_shift_s
+        parts = {c.name: self._measurement(c) for c in self.interface.measurements}
         clocks = [command_time, *(clock for clock, _ in parts.values())]
         start = min((float(clock[0]) for clock in clocks if len(clock) and np.isfinite(clock[0])), default=0.0)
         with np.errstate(over="ignore"):  # a time beyond float64 is infinite, and the checks name it
@@ -77,6 +78,11 @@ class _Episode:
         clock, values = self._part(channels, self.mapping.command_time)
         edges = np.cumsum([c.width for c in channels])[:-1]
         return clock, {c.name: v for c, v in zip(channels, np.split(values, edges, axis=1), strict=True)}
+
+    def _measurement(self, channel: Channel) -> Part:
+        reading = self.mapping.channels[channel.name]
+        clock, values = self._part([channel], reading.time)
+        return clock + reading.shift_s, values
 
     def _part(self, channels: Sequence[Channel], time: str) -> Part:
         """Channels that share a clock, side by side. A row in which none of them has a value is no sample of theirs."""

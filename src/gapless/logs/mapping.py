@@ -42,12 +42,15 @@ class Reading:
     offset: float = 0.0
     time: str = ""
     """Clock of this measurement alone; empty: the mapping's."""
+    shift_s: float = 0.0
+    """Added to the clock of this measurement, for one that runs late or early."""
 
     def __post_init__(self) -> None:
-        if not self.columns or not (math.isfinite(self.scale) and math.isfinite(self.offset) and self.scale):
+        finite = all(map(math.isfinite, (self.scale, self.offset, self.shift_s)))
+        if not self.columns or not (finite and self.scale):
             raise GaplessError(
-                f"a mapping reads {self.columns!r} with scale {self.scale} and offset {self.offset}; "
-                "it needs a column, a finite scale that is not 0 and a finite offset."
+                f"a mapping reads {self.columns!r} with scale {self.scale}, offset {self.offset} and shift_s {self.shift_s}; "
+                "it needs a column, a finite scale that is not 0, a finite offset and a finite shift."
             )
 
 
@@ -68,12 +71,15 @@ class Mapping:
     """Episodes taken, by name; * and ? stand for anything."""
     skip_rows: int = 0
     """Rows left out at the start of every episode."""
+    command_shift_s: float = 0.0
+    """Added to the clock of the commands, for one that runs late or early."""
 
     def __post_init__(self) -> None:
-        if self.time_unit not in TIME_UNITS or self.skip_rows < 0:
+        if self.time_unit not in TIME_UNITS or self.skip_rows < 0 or not math.isfinite(self.command_shift_s):
             raise GaplessError(
-                f"a mapping has time_unit {self.time_unit!r} and skip_rows {self.skip_rows}; "
-                f"the unit must be one of {', '.join(TIME_UNITS)}, and rows cannot be negative."
+                f"a mapping has time_unit {self.time_unit!r}, skip_rows {self.skip_rows} and command_shift_s "
+                f"{self.command_shift_s}; the unit must be one of {', '.join(TIME_UNITS)}, rows cannot be negative, and "
+                "the shift must be finite."
             )
 
 
@@ -104,6 +110,8 @@ def require_fits(mapping: Mapping, interface: Interface) -> None:
         raise GaplessError(f"the mapping reads {', '.join(twice)} more than once; each column belongs to one channel.")
     clocked = [c.name for c in interface.commands if mapping.channels[c.name].time]
     _require_none(clocked, "gives a clock of its own to", "Commands share one: set command_time.")
+    shifted = [c.name for c in interface.commands if mapping.channels[c.name].shift_s]
+    _require_none(shifted, "shifts the clock of", "Commands share one: set command_shift_s.")
     for channel in interface.commands + interface.measurements:
         conversion(mapping.channels[channel.name], channel)
 

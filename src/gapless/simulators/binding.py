@@ -39,6 +39,8 @@ def bind(model: mujoco.MjModel, name: str) -> Binding:
     thing, _, quantity = name.rpartition(".")
     if name in TILTS:
         return _tilt(model, TILTS.index(name))
+    if name in GRAVITY:
+        return _gravity(model, GRAVITY.index(name))
     if quantity not in QUANTITIES:
         raise GaplessError(f"parameter {name!r} names no known quantity; known are {', '.join(sorted(QUANTITIES))}.")
     for kind, make in QUANTITIES[quantity]:
@@ -155,8 +157,17 @@ def _tilt(model: mujoco.MjModel, axis: int) -> Binding:
     return Binding(0.0, write)
 
 
+def _gravity(model: mujoco.MjModel, axis: int) -> Binding:
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("opt.gravity")[worlds, axis] = values
+
+    return Binding(float(model.opt.gravity[axis]), write)
+
+
 TILTS = ("gravity.tilt_x", "gravity.tilt_y")
 """How far gravity leans towards an axis, in rad: a table that is not level."""
+GRAVITY = ("gravity.x", "gravity.y", "gravity.z")
+"""Gravity's own components, in m/s², for those who doubt its direction altogether."""
 Make = Callable[[mujoco.MjModel, int], Binding]
 QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
     "mass": [(mjtObj.mjOBJ_BODY, _mass)],
