@@ -111,7 +111,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         broken = break_logs(case, logs, simulator, rng)
         logs, simulator, said, kind, channels = broken.logs, broken.simulator, broken.said, broken.kind, broken.channels
     began = _cpu()
-    found = preflight(simulator, prior, logs, seed)
+    found = preflight(simulator, prior, logs)
     return {**setting, **_judged(found, kind, said, channels), "seconds": _cpu() - began}
 
 

@@ -15,19 +15,16 @@ def preflight(
     simulator: Simulator,
     prior: Gaussian,
     logs: list[Log],
-    seed: int = 0,
     tell: Callable[[str], None] = lambda what: None,
+    ask_model: bool = True,
 ) -> list[Finding]:
-    """Wrong conventions in the logs, relative to the model; what plausible parameters explain is a gap, and no finding.
-
-    Nothing in it is random, so that `seed` changes nothing; the same logs give the same findings.
-    """
+    """Wrong conventions in the logs, relative to the model; what plausible parameters explain is a gap, and no finding."""
     if not logs:
         raise GaplessError("there are no logs to check. Collect or import some first.")
     for log in logs:
         simulator.interface.require_same(log.interface, "the simulator", "the log")
     found = signal_findings(logs) + quaternion_findings(logs)
-    if found or not simulator.sensed or not prior.names:
+    if found or not ask_model or not simulator.sensed or not prior.names:
         return found  # a model would only be fitted to what the sensors did not see
     with quietly():
         return search(simulator, prior, logs, tell)
