@@ -35,7 +35,7 @@ class Pieces:
         return Pieces(self.logs, start=start, **rows)
 
 
-def pieces(logs: list[Log], every_s: float = 1.0) -> Pieces:
+def pieces(logs: list[Log], every_s: float = 1.0, absolute: bool = False) -> Pieces:
     """Windows of 1 s from every whole second of each log, or as often as `every_s` says."""
     found = [(i, row) for i, log in enumerate(logs) for row in _rows(_clock(log), every_s)]
     clocks = [_clock(log) for log in logs]
@@ -49,11 +49,13 @@ def pieces(logs: list[Log], every_s: float = 1.0) -> Pieces:
         _start(logs, found),
         np.array([clocks[i][rows] for (i, _), rows in zip(found, at, strict=True)]) - begin[:, None],
         np.array([values[i][rows] for (i, _), rows in zip(found, at, strict=True)]),
-        np.array([_moves(logs[i], row, rows[-1]) for (i, row), rows in zip(found, at, strict=True)]),
+        np.array([_moves(logs[i], row, rows[-1], absolute) for (i, row), rows in zip(found, at, strict=True)]),
     )
 
 
-def errors(simulator: Simulator, params: Params, over: Pieces, absolute: bool) -> Float[np.ndarray, "window horizon joint"]:
+def errors(
+    simulator: Simulator, params: Params, over: Pieces, absolute: bool
+) -> Float[np.ndarray, "window horizon joint"]:
     """|Predicted − measured| at the horizons; absolute angles where joints hang on each other and the file has them so."""
     worlds = len(over.which)
     values = {k: np.full(worlds, float(np.asarray(v))) for k, v in params.items()}
@@ -132,8 +134,9 @@ def _slope(log: Log, name: str, row: int) -> float:
     return float(np.polynomial.polynomial.polyfit(clock[near] - clock[row], values[near], 2)[1])
 
 
-def _moves(log: Log, first: int, last: int) -> bool:
-    span = np.abs(_positions(log)[first : last + 1] - _positions(log)[first]).max(axis=0)
+def _moves(log: Log, first: int, last: int, absolute: bool) -> bool:
+    here = _positions(log)[first : last + 1]
+    span = _off(here - here[0], absolute).max(axis=0)
     return any(s > MOVES[log.interface.channel(n).unit] for s, n in zip(span, _channels(log), strict=True))
 
 

@@ -109,7 +109,7 @@ def _free(machine: Machine, columns: Columns) -> Log:
     """Absolute angles and rates at 1 kHz as the joints' own; nothing is commanded."""
     absolute = np.split(columns["state"], 2, axis=1)
     relative = np.concatenate([np.diff(part, axis=1, prepend=0.0) for part in absolute], axis=1)
-    times = np.arange(len(relative)) * machine.period_s
+    times = np.arange(len(relative)) * 0.001
     return machine.log(times, np.zeros((len(times), 1)), times, relative)
 
 
@@ -120,7 +120,7 @@ MACHINES = {
     for m in (
         Machine("furuta", 0.004, ("voltage",), ("theta", "alpha"), _sampled),
         Machine("cartpole", 0.004, ("voltage",), ("x", "theta"), _cartpole, slides=("x",)),
-        Machine("double_pendulum", 0.002, ("tau1", "tau2"), ("q1", "q2"), _double_pendulum),
+        Machine("double_pendulum", 0.004, ("tau1", "tau2"), ("q1", "q2"), _double_pendulum),
         Machine(
             "wam_arm",
             0.002,
@@ -128,7 +128,7 @@ MACHINES = {
             tuple(f"j{j}" for j in range(1, 8)),
             _sampled,
         ),
-        Machine("free_double_pendulum", 0.001, (UNUSED,), ("q1", "q2"), _free, rates=True),
-        Machine("free_triple_pendulum", 0.001, (UNUSED,), ("q1", "q2", "q3"), _free, rates=True),
+        Machine("free_double_pendulum", 0.002, (UNUSED,), ("q1", "q2"), _free, rates=True),
+        Machine("free_triple_pendulum", 0.002, (UNUSED,), ("q1", "q2", "q3"), _free, rates=True),
     )
 }

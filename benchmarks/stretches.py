@@ -1,6 +1,7 @@
 """The stretches of a log in which the machine moves: a machine at rest teaches little, and looks like a sensor without noise."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def moving(logs: list[Log], least_s: float) -> list[Log]:
 def _stretches(log: Log, least_s: float) -> list[Log]:
     clock = next(iter(log.measurement_time.values()))
     edges = np.arange(clock[0], clock[-1] + 1e-9, BLOCK_S)
-    lively = np.array([_moves(log, a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)], bool)
+    lively = np.array([_moves(log, a, b) for a, b in pairwise(edges)], bool)
     change = np.flatnonzero(np.diff(np.concatenate([[0], lively.astype(int), [0]])))
     spans = [(edges[a] - BEFORE_S, edges[b]) for a, b in zip(change[::2], change[1::2], strict=True)]
     return [_between(log, a, b) for a, b in spans if b - a >= least_s + BEFORE_S]

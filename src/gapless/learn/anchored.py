@@ -26,17 +26,19 @@ class Anchored:
 
     window_s: float = 0.5
     """Length of a window."""
+    first_s: float = 0.2
+    """Length of the windows of a first round, in which nothing runs away yet."""
     every_s: float = 0.25
     """How often a window begins."""
     windows: int = 100
     """Windows used at most; more are thinned out evenly."""
     iterations: int = 20
-    """Least-squares iterations at most."""
+    """Least-squares iterations at most, in each round."""
     share: float = 0.01
     """Errors below this share of a channel's deviation are as good as none."""
 
     def __post_init__(self) -> None:
-        if min(self.window_s, self.every_s, self.windows, self.iterations, self.share) <= 0:
+        if min(self.window_s, self.first_s, self.every_s, self.windows, self.iterations, self.share) <= 0:
             raise GaplessError("an anchored fit needs positive lengths, counts and shares.")
 
 
@@ -58,15 +60,29 @@ def anchored(
 ) -> Gaussian:
     """The belief after `logs`; as wide as the windows' own misfit makes it."""
     recipe = recipe or Anchored()
-    windows = cut(simulator, logs, recipe.window_s, recipe.every_s)
+    params = np.zeros(len(prior.names))
+    for seconds in sorted({min(recipe.first_s, recipe.window_s), recipe.window_s}):
+        search = _Search(simulator, prior, _windows(simulator, logs, seconds, recipe), logs, recipe.share)
+        found = _descend(search, params, recipe.iterations, progress)
+        params = found.params
+    return search.belief(found)
+
+
+def _windows(simulator: Simulator, logs: list[Log], seconds: float, recipe: Anchored) -> Windows:
+    windows = cut(simulator, logs, seconds, recipe.every_s)
     if windows is None:
-        raise GaplessError(f"no log is long enough for windows of {recipe.window_s} s. Record more, or lower window_s.")
-    if len(windows) > recipe.windows:
-        windows = windows.some(np.unique(np.linspace(0, len(windows) - 1, recipe.windows).astype(int)))
-    search = _Search(simulator, prior, windows, logs, recipe)
-    now = search.at(np.zeros(len(prior.names)), np.zeros_like(windows.start))
-    damping, slow = 1e-2, 0
-    for k in range(recipe.iterations):
+        raise GaplessError(f"no log is long enough for windows of {seconds} s. Record more, or lower window_s.")
+    if len(windows) <= recipe.windows:
+        return windows
+    return windows.some(np.unique(np.linspace(0, len(windows) - 1, recipe.windows).astype(int)))
+
+
+def _descend(
+    search: "_Search", params: np.ndarray, iterations: int, progress: Callable[[int, float], None] | None
+) -> _Point:
+    """Step after step, until two in a row gain next to nothing."""
+    now, damping, slow = search.at(params, np.zeros_like(search.windows.start)), 1e-2, 0
+    for k in range(iterations):
         found, damping = search.step(now, damping)
         slow = slow + 1 if found.cost > now.cost * (1 - 1e-3) else 0
         now = found
@@ -74,21 +90,19 @@ def anchored(
             progress(k + 1, now.cost)
         if slow >= 2:
             break
-    return search.belief(now)
+    return now
 
 
 class _Search:
     """Levenberg-Marquardt in deviations of prior and anchors."""
 
-    def __init__(
-        self, simulator: Simulator, prior: Gaussian, windows: Windows, logs: list[Log], recipe: Anchored
-    ) -> None:
+    def __init__(self, simulator: Simulator, prior: Gaussian, windows: Windows, logs: list[Log], share: float) -> None:
         self.prior, self.windows = prior, windows
         self.scale = np.sqrt(np.diag(prior.covariance))
         self.shooting = Shooting(simulator, windows, prior.names, nominal_belief(simulator.parameters).mean())
         noise = sensor_noise(logs)
         spread = {name: float(np.mean([np.nanstd(log.measurements[name]) for log in logs])) for name in noise}
-        self.level = np.array([max(noise[n], recipe.share * spread[n]) for n, _ in windows.columns])[windows.channel]
+        self.level = np.array([max(noise[n], share * spread[n]) for n, _ in windows.columns])[windows.channel]
         self.anchor = _anchors(simulator, logs, noise)
 
     def at(self, params: np.ndarray, starts: np.ndarray) -> _Point:
@@ -123,9 +137,7 @@ class _Search:
         return self.prior.centre + params * self.scale
 
     def _slopes(self, now: _Point) -> Slopes:
-        return self.shooting.slopes(
-            self._values(now.params), self.windows.start + now.starts * self.anchor, self.scale
-        )
+        return self.shooting.slopes(self._values(now.params), self.windows.start + now.starts * self.anchor, self.scale)
 
     def _solve(self, slopes: Slopes, now: _Point, damping: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Changes of parameters and starts, and the information about the former with the latter eliminated."""
