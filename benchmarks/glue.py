@@ -49,9 +49,16 @@ def glue_belief(workspace: Workspace, logs: list[Log], seed: int) -> Uniform:
 class Residual:
     """Pieces of the logs as `mujoco.sysid` wants them."""
 
-    def __init__(self, simulator: MujocoSimulator, spec: mujoco.MjSpec, logs: list[Log], free: list[Parameter]) -> None:
-        self.free, self.model = free, simulator.model
-        pieces = cut(simulator, logs, PIECE_S)
+    def __init__(
+        self,
+        simulator: MujocoSimulator,
+        spec: mujoco.MjSpec,
+        logs: list[Log],
+        free: list[Parameter],
+        piece_s: float = PIECE_S,
+    ) -> None:
+        self.free, self.model, self.piece_s = free, simulator.model, piece_s
+        pieces = cut(simulator, logs, piece_s)
         assert pieces is not None
         pieces = pieces.some(np.flatnonzero(pieces.present.all(axis=1)))
         self.held = [_Held(log, self.model.opt.timestep) for log in logs]
