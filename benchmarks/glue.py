@@ -108,7 +108,7 @@ class Residual:
 
     def _control(self, piece: int, delay_s: float) -> Any:
         held, begin = self.held[self.pieces.which[piece]], self.pieces.begin_s[piece]
-        times = np.arange(0.0, self.piece_s, self.model.opt.timestep)
+        times = np.arange(0.0, self.piece_s + 0.5 * self.model.opt.timestep, self.model.opt.timestep)
         return sysid.TimeSeries.from_control_names(times, held.at(begin + times - delay_s), self.model)
 
     def _rollout(
