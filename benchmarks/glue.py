@@ -137,7 +137,9 @@ def _measured(pieces: Windows, w: int) -> tuple[np.ndarray, np.ndarray]:
     """Times and columns of one piece; all channels of our robots share a clock."""
     columns = [pieces.channel == k for k in range(len(pieces.columns))]
     size = min(int(c.sum()) for c in columns)
-    return pieces.times[w, columns[0]][:size], np.stack([pieces.measured[w, c][:size] for c in columns], axis=1)
+    # Rounded: they drop a sample that lies a rounding error before their first step, and then pieces differ in length.
+    times = np.round(pieces.times[w, columns[0]][:size], 9)
+    return times, np.stack([pieces.measured[w, c][:size] for c in columns], axis=1)
 
 
 def _start(model: mujoco.MjModel, joints: tuple[str, ...], state: np.ndarray) -> np.ndarray:
