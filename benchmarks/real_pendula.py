@@ -23,6 +23,8 @@ from stretches import moving
 AUTHORS = "double_pendulum/authors_models/design_C.1/model_1.0/model_parameters.yml"
 FITS = ("mujoco.sysid", "ours, same list", "ours", "learned")
 QUICK = ("persistence", "nominal", "repeats", "authors", "ours")
+LEARNED = False
+"""Whether `learned` has anything to add; without it its row is left out."""
 FITTED_S = {"mujoco.sysid": 8.0, "ours, same list": 0.8, "ours": 1.0, "learned": 2.0}
 """How long a fit takes on two free cores, in units of the set's `expected_s`."""
 
@@ -55,7 +57,11 @@ def rows(options: Real) -> list[dict[str, Any]]:
     for name in wanted:
         settings = [_setting(options, folder, name, predictor) for predictor in _predictors(name, options.quick)]
         _announce(name, options)
-        found += [row for cell in Cells("real_pendula", options).run(compute, settings) for row in cell["rows"]]
+        cells = Cells("real_pendula", options).run(compute, settings)
+        for cell in cells:
+            if cell.get("params"):
+                console.print(f"{name}, {cell['rows'][0]['predictor']}: {cell['params']}")
+        found += [row for cell in cells for row in cell["rows"]]
     return found
 
 
@@ -93,9 +99,8 @@ def compute(setting: dict[str, Any]) -> dict[str, Any]:
         if over is not None and len(over.which):
             row = {"set": setting["set"], "windows of": part, "predictor": predictor}
             result.append(row | _scored(chosen, predictor, over, found) | {"learned in s": round(seconds)})
-    if result and predictor in FITS and found is not None:
-        result[0]["params"] = {k: float(f"{float(np.asarray(v)):.4g}") for k, v in found[1].items()}
-    return {"rows": [_with_all_keys(row) for row in result]}
+    params = {k: float(f"{float(np.asarray(v)):.4g}") for k, v in found[1].items()} if found else {}
+    return {"rows": [_with_all_keys(row) for row in result], "params": params}
 
 
 def _predict(chosen: Set, predictor: str, train: list[Log], folder: Path) -> tuple[Simulator, Params] | None:
@@ -116,7 +121,7 @@ def _predict(chosen: Set, predictor: str, train: list[Log], folder: Path) -> tup
 
         return simulator, sysid_fit(simulator, spec, stretches)
     belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
-    if predictor == "ours":
+    if predictor != "learned":
         return simulator, belief.mean()
     better = learned(simulator, belief, stretches)
     return None if better is None else (better, belief.mean())
@@ -141,14 +146,14 @@ def _scored(chosen: Set, predictor: str, over: Pieces, found: tuple[Simulator, P
 
 def _with_all_keys(row: dict[str, Any]) -> dict[str, Any]:
     keys = ["set", "windows of", "predictor", "moving", *(f"{h:g} s" for h in HORIZONS_S), "whole log", "learned in s"]
-    return {key: row.get(key, "") for key in [*keys, "params"]}
+    return {key: row.get(key, "") for key in keys}
 
 
 def _predictors(name: str, quick: bool) -> list[str]:
     listed = ["persistence", "nominal", *FITS, "repeats"]
     if name == "double_pendulum":
         listed.insert(2, "authors")
-    return [p for p in listed if not quick or p in QUICK]
+    return [p for p in listed if (not quick or p in QUICK) and (LEARNED or p != "learned")]
 
 
 def _setting(options: Real, folder: Path, name: str, predictor: str) -> dict[str, Any]:
