@@ -17,6 +17,7 @@ from gapless.core import Log, Parameter, Uniform
 from gapless.engine import Workspace
 from gapless.learn.noise import sensor_noise
 from gapless.learn.windows import Windows, cut, read_joints
+from gapless.simulators import MujocoSimulator
 from gapless.simulators.latency import integrator_lead_s
 
 if not hasattr(sysid, "optimize"):  # it hides that its own dependencies are missing
@@ -31,7 +32,8 @@ Modifier = Callable[[Any, Any], None]
 def glue_belief(workspace: Workspace, logs: list[Log], seed: int) -> Uniform:
     """±10 % around the best fit of `mujoco.sysid` and CMA-ES."""
     free = [p for p in workspace.parameters if p.free]
-    residual = _Residual(workspace, logs, free)
+    spec = mujoco.MjSpec.from_file(str((workspace.folder / workspace.settings.model).resolve()))
+    residual = Residual(workspace.simulator, spec, logs, free)
     begin = np.array([p.nominal for p in free])
     found = [begin, residual.by_sysid(), residual.by_cma(seed)]
     best = min(found, key=residual.cost)
@@ -44,21 +46,27 @@ def glue_belief(workspace: Workspace, logs: list[Log], seed: int) -> Uniform:
     return Uniform(tuple(values), middle - SPREAD * np.abs(middle), middle + SPREAD * np.abs(middle) + 1e-9)
 
 
-class _Residual:
+class Residual:
     """Pieces of the logs as `mujoco.sysid` wants them."""
 
-    def __init__(self, workspace: Workspace, logs: list[Log], free: list[Parameter]) -> None:
-        self.free, self.model = free, workspace.model
-        pieces = cut(workspace.simulator, logs, PIECE_S)
+    def __init__(
+        self,
+        simulator: MujocoSimulator,
+        spec: mujoco.MjSpec,
+        logs: list[Log],
+        free: list[Parameter],
+        piece_s: float = PIECE_S,
+    ) -> None:
+        self.free, self.model, self.piece_s = free, simulator.model, piece_s
+        pieces = cut(simulator, logs, piece_s)
         assert pieces is not None
         pieces = pieces.some(np.flatnonzero(pieces.present.all(axis=1)))
         self.held = [_Held(log, self.model.opt.timestep) for log in logs]
         self.pieces = pieces
-        spec = mujoco.MjSpec.from_file(str((workspace.folder / workspace.settings.model).resolve()))
         self.params = sysid.ParameterDict()
         for p in free:
             self.params.add(sysid.Parameter(p.name, p.nominal, p.low, p.high, modifier=_modifier(spec, p.name)))
-        group = sysid.ModelSequences(workspace.interface.robot, spec, *self._sequences(workspace))
+        group = sysid.ModelSequences(simulator.interface.robot, spec, *self._sequences(simulator))
         group.measured_rollout = [group.measured_rollout]  # type: ignore[list-item]  # all pieces in one call
         self.call = sysid.build_residual_fn(models_sequences=[group], custom_rollout=self._rollout)
 
@@ -66,8 +74,11 @@ class _Residual:
         off = np.concatenate(self.call(np.asarray(values), self.params)[0])
         return float(np.mean(np.clip(np.nan_to_num(off, nan=1e3), -1e3, 1e3) ** 2))
 
-    def by_sysid(self) -> np.ndarray:
+    def by_sysid(self, begin: np.ndarray | None = None) -> np.ndarray:
+        """Where their optimizer ends, from the nominal values or from others."""
         start = self.params.copy()
+        if begin is not None:
+            start.update_from_vector(begin)
         start.move_off_bounds()
         # Their own optimizer cannot take several pieces in one call, and one call a piece is ten times slower.
         found, _ = sysid.optimize(
@@ -85,9 +96,9 @@ class _Residual:
             search.tell(asked, [self.cost(low + (high - low) * np.asarray(x)) for x in asked])
         return low + (high - low) * np.asarray(search.result.xbest)
 
-    def _sequences(self, workspace: Workspace) -> tuple[list[str], list[np.ndarray], list[Any], list[Any]]:
+    def _sequences(self, simulator: MujocoSimulator) -> tuple[list[str], list[np.ndarray], list[Any], list[Any]]:
         names, starts, controls, sensed = [], [], [], []
-        joints = read_joints(workspace.simulator)
+        joints = read_joints(simulator)
         for w in range(len(self.pieces)):
             names.append(str(w))
             starts.append(_start(self.model, joints, self.pieces.start[w]))
@@ -97,7 +108,7 @@ class _Residual:
 
     def _control(self, piece: int, delay_s: float) -> Any:
         held, begin = self.held[self.pieces.which[piece]], self.pieces.begin_s[piece]
-        times = np.arange(0.0, PIECE_S, self.model.opt.timestep)
+        times = np.arange(0.0, self.piece_s + 0.5 * self.model.opt.timestep, self.model.opt.timestep)
         return sysid.TimeSeries.from_control_names(times, held.at(begin + times - delay_s), self.model)
 
     def _rollout(
@@ -126,7 +137,9 @@ def _measured(pieces: Windows, w: int) -> tuple[np.ndarray, np.ndarray]:
     """Times and columns of one piece; all channels of our robots share a clock."""
     columns = [pieces.channel == k for k in range(len(pieces.columns))]
     size = min(int(c.sum()) for c in columns)
-    return pieces.times[w, columns[0]][:size], np.stack([pieces.measured[w, c][:size] for c in columns], axis=1)
+    # Rounded: they drop a sample that lies a rounding error before their first step, and then pieces differ in length.
+    times = np.round(pieces.times[w, columns[0]][:size], 9)
+    return times, np.stack([pieces.measured[w, c][:size] for c in columns], axis=1)
 
 
 def _start(model: mujoco.MjModel, joints: tuple[str, ...], state: np.ndarray) -> np.ndarray:
@@ -148,6 +161,11 @@ def _modifier(spec: mujoco.MjSpec, name: str) -> Modifier | None:
         case "mass":
             inertia, mass = np.array(spec.body(thing).inertia), float(spec.body(thing).mass)
             return lambda s, p: _weigh(s.body(thing), p.value[0], inertia / mass)
+        case "inertia":
+            body_inertia = np.array(spec.body(thing).inertia)
+            return lambda s, p: setattr(s.body(thing), "inertia", body_inertia * p.value[0])
+        case "armature":
+            return lambda s, p: setattr(s.joint(thing), "armature", p.value[0])
         case "com":
             along = np.array(spec.body(thing).ipos) / np.linalg.norm(spec.body(thing).ipos)
             return lambda s, p: setattr(s.body(thing), "ipos", along * p.value[0])
@@ -155,6 +173,8 @@ def _modifier(spec: mujoco.MjSpec, name: str) -> Modifier | None:
             return lambda s, p: setattr(s.joint(thing), "damping", _like(s.joint(thing).damping, p.value[0]))
         case "friction" if joint:
             return lambda s, p: setattr(s.joint(thing), "frictionloss", p.value[0])
+        case "damping":
+            return lambda s, p: s.actuator(thing).biasprm.__setitem__(2, -p.value[0])
         case "gain":
             return lambda s, p: s.actuator(thing).gainprm.__setitem__(0, p.value[0])
         case "sliding":

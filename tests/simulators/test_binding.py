@@ -52,6 +52,11 @@ def written(model: mujoco.MjModel, name: str, value: float) -> Batch:
         ("hip.friction", 0.1, "dof_frictionloss", 6),
         ("hip.armature", 0.01, "dof_armature", 6),
         ("hip.stiffness", 2.0, "jnt_stiffness", 1),
+        ("hip.springref", 0.0, "qpos_spring", 7),
+        ("hip.drag", 0.0, "dof_dampingpoly", (6, 0)),
+        ("thigh.com_x", 0.0, "body_ipos", (2, 0)),
+        ("thigh.com_y", 0.0, "body_ipos", (2, 1)),
+        ("hip_servo.bias", 0.0, "actuator_biasprm", (0, 0)),
         ("hip_servo.gain", 30.0, "actuator_gainprm", (0, 0)),
         ("hip_servo.damping", 2.0, "actuator_biasprm", (0, 2)),
         ("actuator1.gain", 1.0, "actuator_gainprm", (1, 0)),
@@ -99,7 +104,7 @@ def test_mass_moves_the_centre_of_the_whole_through_mujocos_constants(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("hip.colour", "parameter 'hip.colour' names no known quantity; known are armature, com, damping"),
+        ("hip.colour", "parameter 'hip.colour' names no known quantity; known are armature, bias, com"),
         ("knee.damping", "the model has no joint or actuator called 'knee'. Correct the name in params.toml"),
         ("trunk.mass", "the model has no body called 'trunk'"),
         ("base.com", "no direction to move it along"),
@@ -108,3 +113,17 @@ def test_mass_moves_the_centre_of_the_whole_through_mujocos_constants(
 def test_a_name_that_leads_nowhere_says_so(leg: mujoco.MjModel, name: str, says: str) -> None:
     with pytest.raises(GaplessError, match=says):
         bind(leg, name)
+
+
+def test_a_motor_without_a_bias_cannot_be_given_one(leg: mujoco.MjModel) -> None:
+    with pytest.raises(GaplessError, match="affine"):
+        bind(leg, "actuator1.bias")
+
+
+def test_drag_grows_with_the_square_of_the_rate(leg: mujoco.MjModel) -> None:
+    batch = written(leg, "hip.drag", 0.5)
+    batch.bind("qvel")[:, 6] = -3.0
+    batch.bind("qfrc_passive")
+    batch.forward()
+    forces = batch.bind("qfrc_passive")[:, 6]
+    assert forces[1] - forces[0] == pytest.approx(0.5 * 9)

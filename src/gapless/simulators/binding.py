@@ -116,6 +116,43 @@ def _stiffness(model: mujoco.MjModel, joint: int) -> Binding:
     return Binding(float(model.jnt_stiffness[joint]), write)
 
 
+def _springref(model: mujoco.MjModel, joint: int) -> Binding:
+    first = int(model.jnt_qposadr[joint])
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("qpos_spring")[worlds, first] = values
+
+    return Binding(float(model.qpos_spring[first]), write)
+
+
+def _drag(model: mujoco.MjModel, joint: int) -> Binding:
+    first = int(model.jnt_dofadr[joint])
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("dof_dampingpoly")[worlds, first, 0] = values
+
+    return Binding(float(model.dof_dampingpoly[first, 0]), write)
+
+
+def _com_along(axis: int) -> Callable[[mujoco.MjModel, int], Binding]:
+    def make(model: mujoco.MjModel, body: int) -> Binding:
+        def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+            batch.expand("body_ipos")[worlds, body, axis] = values
+
+        return Binding(float(model.body_ipos[body, axis]), write, constants=True)
+
+    return make
+
+
+def _bias(model: mujoco.MjModel, actuator: int) -> Binding:
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("actuator_biasprm")[worlds, actuator, 0] = values
+
+    if mujoco.mjtBias(model.actuator_biastype[actuator]) == mujoco.mjtBias.mjBIAS_NONE:
+        raise GaplessError('an actuator without a bias cannot be given one. Set biastype="affine" in the model.')
+    return Binding(float(model.actuator_biasprm[actuator, 0]), write)
+
+
 def _gain(model: mujoco.MjModel, actuator: int) -> Binding:
     gain, spring = float(model.actuator_gainprm[actuator, 0]), float(model.actuator_biasprm[actuator, 1])
     is_servo = spring != 0 and np.isclose(spring, -gain)
@@ -177,7 +214,13 @@ QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
     "friction": [(mjtObj.mjOBJ_JOINT, _dof("dof_frictionloss"))],
     "armature": [(mjtObj.mjOBJ_JOINT, _dof("dof_armature", constants=True))],
     "stiffness": [(mjtObj.mjOBJ_JOINT, _stiffness)],
+    "springref": [(mjtObj.mjOBJ_JOINT, _springref)],
+    "drag": [(mjtObj.mjOBJ_JOINT, _drag)],
+    "com_x": [(mjtObj.mjOBJ_BODY, _com_along(0))],
+    "com_y": [(mjtObj.mjOBJ_BODY, _com_along(1))],
+    "com_z": [(mjtObj.mjOBJ_BODY, _com_along(2))],
     "gain": [(mjtObj.mjOBJ_ACTUATOR, _gain)],
+    "bias": [(mjtObj.mjOBJ_ACTUATOR, _bias)],
     "sliding": [(mjtObj.mjOBJ_GEOM, _sliding)],
 }
 """Quantity → the kinds of object that have it, in the order in which a name is looked up."""

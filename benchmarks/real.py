@@ -1,0 +1,46 @@
+"""Real machines that other people recorded: does learning the simulator predict them better than today's tools?
+
+.venv/bin/python benchmarks/real.py
+.venv/bin/python benchmarks/real.py --set furuta --train mine.npz --test other.npz
+"""
+
+import importlib.util
+import tempfile
+from pathlib import Path
+
+import jax
+import tyro
+
+import real_pendula
+from frame import console, finish
+from gapless.core import GaplessError
+from real_pendula import Real
+
+BARS = {
+    "so101_vs_floor": "≤ 2", "servo_vs_friction_models": "≤ 0.8", "furuta_vs_sysid": "≤ 0.7",
+    "cartpole_vs_sysid": "≤ 0.7", "double_pendulum_vs_authors": "≤ 0.5", "h1_vs_analytic": "≤ 0.6",
+}  # fmt: skip
+
+
+def main() -> None:
+    options = tyro.cli(Real, description=__doc__)
+    if (options.train or options.test) and options.set is None:
+        raise GaplessError("--train and --test belong to one machine: name it with --set.")
+    modules = [real_pendula]
+    if importlib.util.find_spec("real_servos") is not None:
+        modules.append(importlib.import_module("real_servos"))
+    rows, figures = [], {}
+    for module in modules:
+        mine = module.rows(options)
+        rows, figures = rows + mine, figures | module.figures(mine)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    finish("real", options, figures, [{key: row.get(key, "") for key in keys} for row in rows], BARS)
+
+
+if __name__ == "__main__":
+    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
+    try:
+        main()
+    except GaplessError as error:
+        console.print(str(error))
+        raise SystemExit(1) from None

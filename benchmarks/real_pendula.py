@@ -1,0 +1,185 @@
+"""Real pendula: how well is their motion predicted, by the data sheet, by `mujoco.sysid`, by our fits and by learned parts?
+
+Learned from one share of the logs, scored on the others: open loop over windows of 1 s, as the recordings' README says.
+"""
+
+import math
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frame import Benchmark, Cells, console
+from gapless.core import Gaussian, Log, Params, Simulator, prior_belief
+from gapless.learn.anchored import anchored
+from real_scores import HORIZONS_S, Pieces, errors, pieces, repeated, still, whole_log
+from real_sets import SETS, Set, authors_spec, make_simulator, make_spec
+from recordings import data_folder
+from stretches import moving
+
+AUTHORS = "double_pendulum/authors_models/design_C.1/model_1.0/model_parameters.yml"
+FITS = ("mujoco.sysid", "ours, same list", "ours", "learned")
+QUICK = ("persistence", "nominal", "repeats", "authors", "ours")
+LEARNED = False
+"""Whether `learned` has anything to add; without it its row is left out."""
+FITTED_S = {"mujoco.sysid": 8.0, "ours, same list": 0.8, "ours": 1.0, "learned": 2.0}
+"""How long a fit takes on two free cores, in units of the set's `expected_s`."""
+
+
+@dataclass(frozen=True)
+class Real(Benchmark):
+    """Prediction of real machines."""
+
+    set: str | None = None
+    """Only this set."""
+    train: Path | None = None
+    """Learn from all logs of this file instead (needs --set)."""
+    test: Path | None = None
+    """Score on all logs of this file instead (needs --set)."""
+
+
+def learned(simulator: Simulator, belief: Gaussian, logs: list[Log]) -> Simulator | None:
+    """The simulator with learned parts on top of the fit; None where there are none yet."""
+    return None
+
+
+def rows(options: Real) -> list[dict[str, Any]]:
+    """One row for each set, part of its held-out logs and predictor."""
+    folder = data_folder()
+    if folder is None:
+        console.print("real: no recordings in ../shared/data; set GAPLESS_DATA to their folder. Skipped.")
+        return []
+    wanted = [name for name in SETS if options.set in (None, name) and (folder / name).is_dir()]
+    found = []
+    for name in wanted:
+        settings = [_setting(options, folder, name, predictor) for predictor in _predictors(name, options.quick)]
+        _announce(name, options)
+        cells = Cells("real_pendula", options).run(compute, settings)
+        for cell in cells:
+            if cell.get("params"):
+                console.print(f"{name}, {cell['rows'][0]['predictor']}: {cell['params']}")
+        found += [row for cell in cells for row in cell["rows"]]
+    return found
+
+
+def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Errors at 0.5 s over the yardstick's, as the median over channels, on all held-out windows of a set."""
+    wanted = {
+        "furuta_vs_sysid": ("furuta", "mujoco.sysid"),
+        "cartpole_vs_sysid": ("cartpole", "mujoco.sysid"),
+        "double_pendulum_vs_authors": ("double_pendulum", "authors"),
+    }
+    found = {}
+    for key, (name, peer) in wanted.items():
+        at = {r["predictor"]: _numbers(r["0.5 s"]) for r in rows if r["set"] == name and r["windows of"] == "all"}
+        ours = at.get("learned", at.get("ours"))
+        if ours is not None and peer in at:
+            found[key] = float(np.median(np.array(ours) / np.array(at[peer])))
+    return found
+
+
+def compute(setting: dict[str, Any]) -> dict[str, Any]:
+    """The rows of one predictor on one set."""
+    chosen, predictor, began = SETS[setting["set"]], setting["predictor"], time.perf_counter()
+    machine = chosen.machine
+    train, held = chosen.split(machine.logs(Path(setting["train"])))
+    if setting["test"]:
+        held = machine.logs(Path(setting["test"]))
+    found = _predict(chosen, predictor, train, Path(setting["folder"]))
+    seconds = time.perf_counter() - began
+    if found is None and predictor in FITS:
+        return {"rows": []}
+    parts = {"all": held} | {part: [log for log in held if test(log)] for part, test in chosen.groups.items()}
+    result = []
+    for part, logs in parts.items():
+        over = pieces(logs, chosen.every_s, chosen.absolute) if logs else None
+        if over is not None and len(over.which):
+            row = {"set": setting["set"], "windows of": part, "predictor": predictor}
+            result.append(row | _scored(chosen, predictor, over, found) | {"learned in s": round(seconds)})
+    params = {k: float(f"{float(np.asarray(v)):.4g}") for k, v in found[1].items()} if found else {}
+    return {"rows": [_with_all_keys(row) for row in result], "params": params}
+
+
+def _predict(chosen: Set, predictor: str, train: list[Log], folder: Path) -> tuple[Simulator, Params] | None:
+    """A simulator and its parameters; None for predictors that need none."""
+    machine, file = chosen.machine, folder / chosen.machine.name / "nominal.xml"
+    if predictor == "nominal":
+        return make_simulator(machine, make_spec(machine, file)), {}
+    if predictor == "authors":
+        return make_simulator(machine, authors_spec(machine, file, folder / AUTHORS)), {}
+    if predictor not in FITS:
+        return None
+    listed = chosen.shared + (() if predictor in ("mujoco.sysid", "ours, same list") else chosen.more)
+    spec = make_spec(machine, file, chosen.step_s)
+    simulator = make_simulator(machine, spec, listed)
+    stretches = moving(train, chosen.recipe.window_s)
+    if predictor == "mujoco.sysid":
+        from real_sysid import sysid_fit  # its own packages may be missing
+
+        return simulator, sysid_fit(simulator, spec, stretches)
+    belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
+    if predictor != "learned":
+        return simulator, belief.mean()
+    better = learned(simulator, belief, stretches)
+    return None if better is None else (better, belief.mean())
+
+
+def _scored(chosen: Set, predictor: str, over: Pieces, found: tuple[Simulator, Params] | None) -> dict[str, Any]:
+    if predictor == "persistence":
+        off = still(over, chosen.absolute)
+    elif predictor == "repeats":
+        off = repeated(over, chosen.absolute)
+    else:
+        assert found is not None
+        off = errors(*found, over, chosen.absolute)
+    middle = np.nanmedian(off[over.moves], axis=0) if np.isfinite(off[over.moves]).any() else None
+    scored: dict[str, Any] = {"moving": f"{int(over.moves.sum())}/{len(over.moves)}"}
+    scored |= {f"{h:g} s": "" if middle is None else _spelled(middle[i]) for i, h in enumerate(HORIZONS_S)}
+    if chosen.whole and found is not None:
+        each = np.array([whole_log(*found, log, chosen.absolute) for log in over.logs])
+        scored["whole log"] = _spelled(np.sqrt((each**2).mean(axis=0)))
+    return scored
+
+
+def _with_all_keys(row: dict[str, Any]) -> dict[str, Any]:
+    keys = ["set", "windows of", "predictor", "moving", *(f"{h:g} s" for h in HORIZONS_S), "whole log", "learned in s"]
+    return {key: row.get(key, "") for key in keys}
+
+
+def _predictors(name: str, quick: bool) -> list[str]:
+    listed = ["persistence", "nominal", *FITS, "repeats"]
+    if name == "double_pendulum":
+        listed.insert(2, "authors")
+    return [p for p in listed if (not quick or p in QUICK) and (LEARNED or p != "learned")]
+
+
+def _setting(options: Real, folder: Path, name: str, predictor: str) -> dict[str, Any]:
+    dev = folder / name / "dev.npz"
+    test = options.test or (dev if dev.is_file() and not options.train else None)
+    return {
+        "set": name,
+        "predictor": predictor,
+        "folder": os.fspath(folder),
+        "train": os.fspath((options.train or folder / name / "train.npz").resolve()),
+        "test": os.fspath(test.resolve()) if test else "",
+        "whole_train": options.test is not None,
+        "quick": options.quick,
+    }
+
+
+def _announce(name: str, options: Real) -> None:
+    fits = [p for p in _predictors(name, options.quick) if p in FITS]
+    about = {p: SETS[name].expected_s * FITTED_S[p] for p in fits}
+    said = ", ".join(f"{p} {math.ceil(s / 10) * 10} s" for p, s in about.items())
+    console.print(f"{name}: learning takes about {said} on two free cores, unless it is cached.")
+
+
+def _spelled(values: np.ndarray) -> str:
+    return "/".join(f"{v:.4f}" for v in values)
+
+
+def _numbers(spelled: str) -> list[float]:
+    return [float(part) for part in spelled.split("/")]
