@@ -1,9 +1,7 @@
 """The judge: what a policy is worth in a reality, what the best there could be, and how wrong a simulator is about it."""
 
-import hashlib
 import json
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,8 @@ from inside import Inside
 
 EPISODES = 32
 ORACLES = Path(__file__).parent / "oracles"
+BEHAVES = [5, 10, 15, 20, 25]
+"""Periods after which a reality is compared with the one that an oracle was trained in."""
 NOTHING_UNKNOWN = Point((), np.zeros(0))
 
 
@@ -76,16 +76,17 @@ class Judge:
     def oracle(self, steps: int) -> NetworkPolicy:
         """The best of two policies trained inside the reality with `steps` each; stored with the project."""
         folder = ORACLES / re.sub(r"[^A-Za-z0-9-]", "", re.sub("[?&]", "-", self.spec.removeprefix("twin:")))
-        stamp = {"reality": self._fingerprint(), "steps": steps}
+        behaves = self._behaviour()
         try:
-            if json.loads((folder / "stamp.json").read_text()) == stamp:
+            stamp = json.loads((folder / "stamp.json").read_text())
+            if stamp["steps"] >= steps and _same(stamp["behaves"], behaves):
                 return load_policy(folder)
         except FileNotFoundError:
             pass
         found = [self._train(steps, seed) for seed in range(2)]
         best = max(found, key=lambda policy: self.worth(policy).value)
         save_policy(folder, best)
-        (folder / "stamp.json").write_text(json.dumps(stamp))
+        (folder / "stamp.json").write_text(json.dumps({"steps": steps, "behaves": behaves}))
         return best
 
     def tuned(self, policy: NetworkPolicy, steps: int) -> NetworkPolicy:
@@ -100,10 +101,17 @@ class Judge:
     def _starts(self) -> Signals:
         return self.task.start(key_for(self.reality.seed, "starts"), EPISODES)
 
-    def _fingerprint(self) -> str:
-        """Of the reality and the task, whatever files they are written in."""
-        kinds = [*type(self.reality).__mro__, *type(self.task).__mro__]
-        modules = {k.__module__ for k in kinds} | {"gapless.robots.drivetrain"}
-        files = sorted(f for m in modules - {"builtins", "abc"} if (f := getattr(sys.modules.get(m), "__file__", None)))
-        source = b"".join(Path(f).read_bytes() for f in files)
-        return hashlib.sha256(self.spec.encode() + source).hexdigest()[:16]
+    def _behaviour(self) -> dict[str, list[float]]:
+        """How the reality answers random commands and what the task pays for it: an oracle is as old as these."""
+        episodes = self._rollout.run(Blind(self.reality.interface, 1.0), {}, self._key, self._starts())
+        found = {name: values[BEHAVES, :4, 0].ravel() for name, values in episodes.measurements.items()}
+        return {name: np.round(v, 6).tolist() for name, v in (found | {"return": episodes.returns[:8]}).items()}
+
+
+def _same(one: dict[str, list[float]], other: dict[str, list[float]]) -> bool:
+    """Up to what two machines' arithmetic makes of the same numbers."""
+    return one.keys() == other.keys() and all(
+        len(one[k]) == len(other[k])
+        and np.allclose(one[k], other[k], rtol=0, atol=1e-3 * (1e-9 + np.max(np.abs(one[k]))))
+        for k in one
+    )

@@ -101,8 +101,9 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.policy) for t in turns), glued(workspace, recipe, seed)]
-        steps = nominal.steps + sum(t.policy.figures["steps"] for t in turns)
-        best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * max(steps, _most(recipe)))
+        steps = _most(recipe)
+        assert nominal.steps + sum(t.policy.figures["steps"] for t in turns) <= steps
+        best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(workspace, judge, best, stages.belief(turns[-1].belief))
         ranks = ranked(stages, judge, turns[-1], [*nominal.looks, *policies[: CRANKS + 1]])
         found = _worths(judge, best, policies) | _forecasts(turns, judge, policies[1 : CRANKS + 1])

@@ -36,6 +36,7 @@ from .console import say, table, working
 from .doctor import Doctor
 from .excite import ExciteCommand
 from .export import Export
+from .fleet import FleetCommand
 from .options import Common, InWorkspace, OnRobot, latest
 from .preflight import Preflight
 from .report import Report, report
@@ -322,6 +323,7 @@ COMMANDS: dict[str, type] = {
     "preflight": Preflight,
     "gap": Gap,
     "learn": Learn,
+    "fleet": FleetCommand,
     "train": TrainPolicy,
     "check": Check,
     "forecast": Forecast,

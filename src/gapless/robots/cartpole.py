@@ -58,14 +58,14 @@ class CartpoleReality(Mechanism):
             "stribeck": between(0.5, 0.9),
             "bristle": between(1500.0, 3000.0),
             "gap": between(0.0015, 0.003),
-            "belt": between(150.0, 250.0),
-            "cogging": between(0.5, 0.8),
-            "cable": between(12.0, 18.0),
+            "belt": between(100.0, 160.0),
+            "cogging": between(0.9, 1.3),
+            "cable": between(20.0, 28.0),
             "warming_s": between(1.5, 3.0),
-            "slew": between(90.0, 140.0),
-            "dead_band": between(0.5, 0.8),
+            "slew": between(50.0, 80.0),
+            "dead_band": between(0.9, 1.3),
             "patch_m": between(-0.15, 0.15),
-            "patch": between(1.5, 2.5),
+            "patch": between(3.0, 4.0),
         }
 
     def begin(self, key: PRNGKeyArray) -> Pair:

@@ -61,7 +61,7 @@ def train(
     look = _Look(simulator, belief, task, recipe.worlds, keys[1])
     best = None if begin_with is None else (begin_with, *look.at(begin_with))
     curve, looks = [] if best is None else [(0, best[1])], []
-    per_look = max(1, round(recipe.ppo.budget / recipe.looks / (recipe.ppo.worlds * recipe.ppo.steps)))
+    per_look = max(1, recipe.ppo.budget // (recipe.looks * recipe.ppo.worlds * recipe.ppo.steps))
     for k in range(recipe.looks):
         training.iterate(jax.random.fold_in(keys[2], k), per_look)
         value, passed = look.at(training.learner.policy)
