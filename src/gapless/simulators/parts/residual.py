@@ -1,0 +1,111 @@
+"""What the equations leave out, as a block: an ensemble of small networks that begins at zero, is bounded and fades off the data."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from gapless.core import Block, Parameter, Params, Signals
+
+from .sight import Sight
+
+MEMBER = "residual.member"
+"""The parameter that says which member acts; below zero, it is the mean of all."""
+CLIP = 4.0
+"""Features beyond this many deviations are taken for that many."""
+
+
+class Correction(eqx.Module):
+    """One output of a residual: `<joint>.force`, `<command>.change`, `<joint>.velocity.change` or `<joint>.position.change`."""
+
+    name: str = eqx.field(static=True)
+    sight: Sight
+    shift: Float[Array, " feature"]
+    scale: Float[Array, " feature"]
+    bound: Float[Array, ""]
+    """The largest value it can take, in the output's unit."""
+    centres: Float[Array, "centre present"]
+    """Frames of the training data, as normal features, from which distances are taken."""
+    reach: Float[Array, ""]
+    """Distance to the nearest of them from which on the correction fades; at twice that, it is zero."""
+    networks: eqx.nn.MLP
+    """All members; every array leads with them."""
+
+    @property
+    def members(self) -> int:
+        return self.networks.layers[-1].weight.shape[0]
+
+    def normal(self, frames: Float[Array, "history channel"]) -> Float[Array, " feature"]:
+        """Features in deviations of the training data."""
+        return jnp.clip((self.sight.features(frames) - self.shift) * self.scale, -CLIP, CLIP)
+
+    def nearness(self, normal: Float[Array, " feature"]) -> Float[Array, ""]:
+        """1 on the data, 0 far from it."""
+        apart = ((self.centres - normal[: self.sight.present]) ** 2).sum(-1).min()
+        return 1 - _smooth(jnp.sqrt(apart) / self.reach - 1)
+
+    def values(self, normal: Float[Array, " feature"]) -> Float[Array, " member"]:
+        """What each member says."""
+        arrays, static = eqx.partition(self.networks, eqx.is_array)
+        raw = jax.vmap(lambda a: eqx.combine(a, static)(normal)[0])(arrays)
+        return self.bound * self.nearness(normal) * jnp.tanh(raw)
+
+
+class Residual(Block):
+    """Corrections side by side; one member of each acts in a world, or the mean of all."""
+
+    corrections: tuple[Correction, ...]
+
+    @property
+    def members(self) -> int:
+        return self.corrections[0].members
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it reads beside the simulator's own."""
+        return (Parameter(MEMBER, "", -1.0, -1.0, max(self.members - 1.0, 0.0), "actuation", free=False),)
+
+    def init(self, key: PRNGKeyArray) -> Any:
+        frames = {c.name: jnp.zeros((c.sight.history, len(c.sight.channels))) for c in self.corrections}
+        return {"frames": frames, "begun": jnp.zeros((), bool)}
+
+    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
+        frames = self._see(memory, inputs)
+        weights = member_weights(params[MEMBER], self.members)
+        said = {c.name: (weights @ c.values(c.normal(frames[c.name])))[None] for c in self.corrections}
+        return {"frames": frames, "begun": jnp.ones((), bool)}, said
+
+    def _see(self, memory: Any, inputs: Signals) -> dict[str, Float[Array, "history channel"]]:
+        """What each correction remembers, the present frame first; the very first one fills the history."""
+        frames = {}
+        for c in self.corrections:
+            now, past = c.sight.frame(inputs), memory["frames"][c.name]
+            frames[c.name] = jnp.where(memory["begun"], jnp.concatenate([now[None], past[:-1]]), now[None])
+        return frames
+
+
+def member_weights(member: Any, members: int) -> Float[Array, " member"]:
+    """1 for the member that acts; below zero, all have their share."""
+    one = (jnp.arange(members) == jnp.round(member)).astype(jnp.float32)
+    return jnp.where(jnp.asarray(member) < 0, jnp.full(members, 1 / members), one)
+
+
+def silent_correction(name: str, sight: Sight, width: int, members: int, key: PRNGKeyArray) -> Correction:
+    """A correction that says nothing yet: one hidden layer of `width` waves, and zero in the last."""
+
+    def one(key: PRNGKeyArray) -> eqx.nn.MLP:
+        made = eqx.nn.MLP(sight.width, 1, width, 1, activation=jnp.sin, key=key)
+        last = made.layers[-1]
+        return eqx.tree_at(lambda n: (n.layers[-1].weight, n.layers[-1].bias), made, (0 * last.weight, 0 * last.bias))
+
+    networks = eqx.filter_vmap(one)(jax.random.split(key, members))
+    zeros, ones = jnp.zeros(sight.width), jnp.ones(sight.width)
+    return Correction(name, sight, zeros, ones, jnp.ones(()), zeros[None, : sight.present], jnp.ones(()), networks)
+
+
+def _smooth(x: Float[Array, ""]) -> Float[Array, ""]:
+    """0 below zero, 1 above one, smooth between."""
+    x = jnp.clip(x, 0, 1)
+    return x * x * (3 - 2 * x)
