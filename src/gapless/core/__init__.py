@@ -3,6 +3,7 @@
 from .artifact import Artifact, Store
 from .belief import (
     Belief,
+    Chosen,
     Gaussian,
     Point,
     Uniform,
@@ -31,6 +32,7 @@ __all__ = [
     "Block",
     "Chain",
     "Channel",
+    "Chosen",
     "Feature",
     "GaplessError",
     "Gaussian",

@@ -146,14 +146,50 @@ class Gaussian(Belief):
         return {"kind": "gaussian", "names": list(self.names), **fields}
 
 
+class Chosen(Belief):
+    """A belief and, beside it, a choice among equally likely numbers 0 … count − 1, e.g. which member of an ensemble acts."""
+
+    beside: Belief
+    choice: str = eqx.field(static=True)
+    count: int = eqx.field(static=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self.beside.names, self.choice)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Params:
+        keys = jax.random.split(key)
+        drawn = jax.random.randint(keys[1], (n,), 0, self.count).astype(jnp.float32)
+        return self.beside.sample(keys[0], n) | {self.choice: drawn}
+
+    def log_prob(self, params: Params) -> Float[jax.Array, " n"]:
+        number = jnp.atleast_1d(jnp.asarray(params[self.choice]))
+        possible = (number == jnp.round(number)) & (number >= 0) & (number < self.count)
+        return self.beside.log_prob(params) + jnp.where(possible, -jnp.log(self.count), -jnp.inf)
+
+    def mean(self) -> Params:
+        return self.beside.mean() | {self.choice: np.asarray((self.count - 1) / 2)}
+
+    def deviation(self) -> Params:
+        return self.beside.deviation() | {self.choice: np.asarray(math.sqrt((self.count**2 - 1) / 12))}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": "chosen", "beside": self.beside.to_dict(), "choice": self.choice, "count": self.count}
+
+
 KINDS: Mapping[str, type[Belief]] = {"point": Point, "uniform": Uniform, "gaussian": Gaussian}
+MOST_CHOICES = 1000
+"""Numbers to choose from beyond which a stored belief is taken to be damaged."""
 
 
 def belief_from_dict(plain: dict[str, Any]) -> Belief:
     """The belief that `to_dict` wrote; whatever else anybody may have written is refused."""
     kind = KINDS.get(str(plain.get("kind", "")))
+    if plain.get("kind") == "chosen":
+        return _chosen(plain)
     if kind is None:
-        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r:.60}; it must be one of {', '.join(KINDS)}.")
+        known = ", ".join((*KINDS, "chosen"))
+        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r:.60}; it must be one of {known}.")
     try:
         names = _names(plain["names"])
         arrays = {k: _array(k, v, len(names)) for k, v in plain.items() if k not in ("kind", "names")}
@@ -164,6 +200,14 @@ def belief_from_dict(plain: dict[str, Any]) -> Belief:
         raise GaplessError(
             f"this is no {plain['kind']} belief: {type(error).__name__} {error}. Learn it again."
         ) from None
+
+
+def _chosen(plain: dict[str, Any]) -> Chosen:
+    beside, choice, count = (plain.get(k) for k in ("beside", "choice", "count"))
+    right = isinstance(beside, dict) and beside.get("kind") in KINDS and isinstance(choice, str)
+    if not right or type(count) is not int or not 1 <= count <= MOST_CHOICES:
+        raise GaplessError("this is no chosen belief: beside, choice or count is not what it must be. Learn it again.")
+    return Chosen(belief_from_dict(beside), choice, count)
 
 
 def read_belief(path: Path) -> Belief:

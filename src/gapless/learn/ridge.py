@@ -1,4 +1,4 @@
-"""Ridge regression of forces that nobody measured, from what they would do to the windows; hyperparameters by left-out windows."""
+"""Ridge regression of forces that nobody measured, from what they would do to the windows; judged by windows left out."""
 
 from dataclasses import dataclass
 
@@ -24,9 +24,7 @@ class Windowed:
         bent = np.einsum("wij,j->wi", self.gram, weights)
         return np.maximum(self.square - 2 * self.pull @ weights + bent @ weights, 0.0)
 
-    def solve(
-        self, strength: float, trust: Float[np.ndarray, " window"]
-    ) -> Float[np.ndarray, " wave"]:
+    def solve(self, strength: float, trust: Float[np.ndarray, " window"]) -> Float[np.ndarray, " wave"]:
         """Weights of deviation √strength beforehand; windows count by their trust, and less where they stay unexplained."""
         weights, ridge = np.zeros(self.pull.shape[1]), np.eye(self.pull.shape[1]) / strength
         used = trust > 0

@@ -1,4 +1,4 @@
-"""What the equations leave out, as a block: an ensemble of small networks that begins at zero, is bounded and fades off the data."""
+"""What the equations leave out, as a block: small networks that begin at zero, are bounded and fade off the data."""
 
 from typing import Any
 
@@ -7,12 +7,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Block, Parameter, Params, Signals
+from gapless.core import Block, GaplessError, Parameter, Params, Signals
 
 from .sight import Sight
 
 MEMBER = "residual.member"
-"""The parameter that says which member acts; below zero, it is the mean of all."""
+"""The parameter that says which member acts; a number that is nobody's means all of them, each with its share.
+
+Members come in even numbers, so that the middle of them, which is the belief's mean, is nobody's."""
 CLIP = 4.0
 """Features beyond this many deviations are taken for that many."""
 
@@ -65,7 +67,8 @@ class Residual(Block):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What it reads beside the simulator's own."""
-        return (Parameter(MEMBER, "", -1.0, -1.0, max(self.members - 1.0, 0.0), "actuation", free=False),)
+        last = self.members - 1.0
+        return (Parameter(MEMBER, "", last / 2, 0.0, last, "actuation", free=False),)
 
     def init(self, key: PRNGKeyArray) -> Any:
         frames = {c.name: jnp.zeros((c.sight.history, len(c.sight.channels))) for c in self.corrections}
@@ -87,9 +90,9 @@ class Residual(Block):
 
 
 def member_weights(member: Any, members: int) -> Float[Array, " member"]:
-    """1 for the member that acts; below zero, all have their share."""
-    one = (jnp.arange(members) == jnp.round(member)).astype(jnp.float32)
-    return jnp.where(jnp.asarray(member) < 0, jnp.full(members, 1 / members), one)
+    """1 for the member that acts; where it is nobody, all have their share."""
+    one = jnp.abs(jnp.arange(members) - member) < 0.25
+    return jnp.where(one.any(), one.astype(jnp.float32), jnp.full(members, 1 / members))
 
 
 def silent_correction(name: str, sight: Sight, width: int, members: int, key: PRNGKeyArray) -> Correction:
@@ -100,6 +103,8 @@ def silent_correction(name: str, sight: Sight, width: int, members: int, key: PR
         last = made.layers[-1]
         return eqx.tree_at(lambda n: (n.layers[-1].weight, n.layers[-1].bias), made, (0 * last.weight, 0 * last.bias))
 
+    if members < 2 or members % 2:
+        raise GaplessError(f"an ensemble of {members} members is not possible; choose an even number of at least 2.")
     networks = eqx.filter_vmap(one)(jax.random.split(key, members))
     zeros, ones = jnp.zeros(sight.width), jnp.ones(sight.width)
     return Correction(name, sight, zeros, ones, jnp.ones(()), zeros[None, : sight.present], jnp.ones(()), networks)
