@@ -149,13 +149,13 @@ class Gaussian(Belief):
 class Chosen(Belief):
     """A belief and, beside it, a choice among equally likely numbers 0 … count − 1, e.g. which member of an ensemble acts."""
 
+    names: tuple[str, ...] = eqx.field(static=True)
     beside: Belief
     choice: str = eqx.field(static=True)
     count: int = eqx.field(static=True)
 
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (*self.beside.names, self.choice)
+    def __init__(self, beside: Belief, choice: str, count: int) -> None:
+        self.names, self.beside, self.choice, self.count = (*beside.names, choice), beside, choice, count
 
     def sample(self, key: PRNGKeyArray, n: int) -> Params:
         keys = jax.random.split(key)
@@ -204,8 +204,8 @@ def belief_from_dict(plain: dict[str, Any]) -> Belief:
 
 def _chosen(plain: dict[str, Any]) -> Chosen:
     beside, choice, count = (plain.get(k) for k in ("beside", "choice", "count"))
-    right = isinstance(beside, dict) and beside.get("kind") in KINDS and isinstance(choice, str)
-    if not right or type(count) is not int or not 1 <= count <= MOST_CHOICES:
+    numbers = type(count) is int and 1 <= count <= MOST_CHOICES
+    if not isinstance(beside, dict) or beside.get("kind") not in KINDS or not isinstance(choice, str) or not numbers:
         raise GaplessError("this is no chosen belief: beside, choice or count is not what it must be. Learn it again.")
     return Chosen(belief_from_dict(beside), choice, count)
 

@@ -1,7 +1,6 @@
 """Learned parts among the artifacts: stored beside the belief that they belong to, and put around the simulator again."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -48,5 +47,4 @@ def residual_figures(learnt: Learnt) -> dict[str, Any]:
         "held_out_before": held_out.before,
         "held_out_after": held_out.after,
         "ratio_high": held_out.ratio_high,
-        "kernel": asdict(learnt.kernel),
     }

@@ -38,11 +38,9 @@ class Kernel:
 
 
 KERNELS = (
-    Kernel(moving=3.0),
-    Kernel(moving=6.0),
+    Kernel(moving=4.0),
     Kernel(smooth=3.0),
     Kernel(smooth=6.0),
-    Kernel(moving=3.0, ripple=0.4),
-    Kernel(smooth=4.0, ripple=0.4),
+    Kernel(smooth=5.0, ripple=0.4),
 )
 """What is tried; which one is chosen, windows that a fit has not seen decide."""

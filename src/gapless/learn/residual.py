@@ -24,7 +24,7 @@ from .windows import Windows, cut
 
 UNRULY = (0.0, 0.03)
 """Shares of the forces' variance that no function may explain, to try."""
-STRENGTHS = (1.0, 10.0)
+STRENGTHS = (0.01, 0.1, 1.0)
 """Variances of the corrections, over those of what the windows ask for, to try."""
 
 
@@ -38,14 +38,14 @@ class LearnResidual:
     """Independent members of the ensemble, an even number."""
     waves: int = 96
     """Hidden units of each network."""
-    history: int = 3
+    history: int = 4
     """Control periods that it looks back, the present one included."""
     window_s: float = 0.5
     """Length of the windows that it is learned from."""
     windows: int = 120
     """Windows used at most."""
     rounds: int = 2
-    """Times that windows are simulated anew with what was learned so far, and the parameters refitted beside it."""
+    """Times that windows are simulated anew with what was learned so far: the first is one step, the others are rollouts."""
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
     refit: Identify = field(default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10))
@@ -63,9 +63,6 @@ class Learnt:
     residual: Residual
     identified: Identified
     held_out: Comparison
-    kernel: Kernel
-    left: float
-    """Share of the misfit that remains in windows left out while the kernel was chosen."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +73,7 @@ class Choice:
     unruly: float
     strength: float
     left: float
+    """Share of the misfit that remains in windows left out."""
 
 
 def with_residual(simulator: MujocoSimulator, residual: Residual) -> MujocoSimulator:
@@ -99,26 +97,40 @@ def learn_residual(
     before = prediction_errors(simulator, found.belief, held_out)
     if windows is None or not len(before) or found.chi_square < recipe.worth:
         return None
+    tries = _rounds(simulator, found, windows, recipe, seed, tell)
+    if not tries:
+        return None
+    errors = [prediction_errors(with_residual(simulator, r), found.belief, held_out) for r in tries]
+    best = int(np.argmin([np.median(e) for e in errors]))
+    tell("refitting the parameters beside the residual")
+    whole = with_residual(simulator, tries[best])
+    again = identify(whole, _moved(prior, found.belief), logs, held_out, recipe.refit, seed)
+    refitted = prediction_errors(whole, again.belief, held_out)
+    better = np.median(refitted) <= np.median(errors[best])
+    judged = compare(before, refitted if better else errors[best], seed)
+    return Learnt(tries[best], again if better else found, judged) if judged.better else None
+
+
+def _rounds(
+    simulator: MujocoSimulator, found: Identified, windows: Windows, recipe: LearnResidual, seed: int,
+    tell: Callable[[str], None],
+) -> list[Residual]:  # fmt: skip
+    """The residual after each round; none where windows left out are not explained by it."""
     level = per_query(windows, found.noise)
     residual = silent_residual(simulator, recipe.kind, recipe.history, recipe.waves, recipe.members)
     sizes = natural_sizes(simulator, residual, windows)
-    best: Learnt | None = None
-    belief, choice = found, None
+    choice, tries = None, []
     for k in range(recipe.rounds):
         tell(f"learning a residual, round {k + 1} of {recipe.rounds}")
-        linear = linearise(simulator, residual, belief.belief.mean(), windows, level, sizes)
+        linear = linearise(simulator, residual, found.belief.mean(), windows, level, sizes)
         if choice is None:
             residual = _outfit(residual, linear, sizes)
             choice = _choose(residual, linear, generator_for(seed, "residual", "choice"))
         if choice.left >= 1:
-            return None
+            break
         residual = _regressed(residual, linear, choice, generator_for(seed, "residual", "members"))
-        whole = with_residual(simulator, residual)
-        belief = identify(whole, _moved(prior, belief.belief), logs, held_out, recipe.refit, seed)
-        now = compare(before, prediction_errors(whole, belief.belief, held_out), seed)
-        if best is None or now.after < best.held_out.after:
-            best = Learnt(residual, belief, now, choice.kernel, choice.left)
-    return best if best is not None and best.held_out.better else None
+        tries.append(residual)
+    return tries
 
 
 def _windows(simulator: MujocoSimulator, logs: list[Log], recipe: LearnResidual) -> Windows | None:

@@ -100,8 +100,7 @@ def silent_correction(name: str, sight: Sight, width: int, members: int, key: PR
 
     def one(key: PRNGKeyArray) -> eqx.nn.MLP:
         made = eqx.nn.MLP(sight.width, 1, width, 1, activation=jnp.sin, key=key)
-        last = made.layers[-1]
-        return eqx.tree_at(lambda n: (n.layers[-1].weight, n.layers[-1].bias), made, (0 * last.weight, 0 * last.bias))
+        return eqx.tree_at(lambda n: (n.layers[-1].weight, n.layers[-1].bias), made, replace_fn=jnp.zeros_like)
 
     if members < 2 or members % 2:
         raise GaplessError(f"an ensemble of {members} members is not possible; choose an even number of at least 2.")
