@@ -203,11 +203,12 @@ def belief_from_dict(plain: dict[str, Any]) -> Belief:
 
 
 def _chosen(plain: dict[str, Any]) -> Chosen:
-    beside, choice, count = (plain.get(k) for k in ("beside", "choice", "count"))
-    numbers = type(count) is int and 1 <= count <= MOST_CHOICES
-    if not isinstance(beside, dict) or beside.get("kind") not in KINDS or not isinstance(choice, str) or not numbers:
+    beside: Any = plain.get("beside")
+    choice, count = plain.get("choice"), plain.get("count")
+    right = isinstance(beside, dict) and beside.get("kind") in KINDS and isinstance(choice, str)
+    if not right or not isinstance(count, int) or not 1 <= count <= MOST_CHOICES:
         raise GaplessError("this is no chosen belief: beside, choice or count is not what it must be. Learn it again.")
-    return Chosen(belief_from_dict(beside), choice, count)
+    return Chosen(belief_from_dict(beside), str(choice), count)
 
 
 def read_belief(path: Path) -> Belief:
