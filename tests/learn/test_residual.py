@@ -13,8 +13,8 @@ from gapless.learn.held_out import compare, prediction_errors
 from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
-QUICK = Identify(method="least-squares", windows=24, iterations=6)
-RECIPE = LearnResidual(members=4, waves=48, rounds=1, refit=QUICK)
+QUICK = Identify(method="least-squares", windows=16, iterations=4)
+RECIPE = LearnResidual(members=2, waves=48, rounds=1, windows=24, refit=QUICK)
 
 
 class Hills(Block):
@@ -51,7 +51,7 @@ def identified(cartpole: MujocoSimulator, logs: list[Log], held_out: list[Log]) 
 
 
 def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any) -> None:
-    logs, held_out, unseen = drive(hilly, 4, 0), drive(hilly, 2, 10), drive(hilly, 2, 20)
+    logs, held_out, unseen = drive(hilly, 3, 0), drive(hilly, 1, 10), drive(hilly, 1, 20)
     prior, found = identified(cartpole, logs, held_out)
     learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)
     assert learnt is not None
@@ -70,7 +70,7 @@ def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: Mujoco
 def test_what_held_out_logs_do_not_confirm_is_refused(
     cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any
 ) -> None:
-    logs, held_out = drive(hilly, 3, 0), drive(cartpole, 2, 10)
+    logs, held_out = drive(hilly, 2, 0), drive(cartpole, 1, 10)
     prior, found = identified(cartpole, logs, drive(hilly, 1, 10))
     assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
 

@@ -18,8 +18,8 @@ from .windows import Windows, read_joints
 CENTRES = 96
 LEAST_REACH = 1.0
 """Deviations within which nothing fades, however dense the data."""
-ROOM = 3.0
-"""The bound, over the 98th percentile of what the windows ask for."""
+LARGE, ROOM = 0.9, 1.5
+"""The bound is ROOM times this quantile of what the windows ask for: rare peaks are no reason for large forces elsewhere."""
 SMOOTHINGS = 8
 
 
@@ -84,7 +84,7 @@ def outfitted(
     chosen = _spread_out(now, CENTRES)
     apart = np.sqrt(((now[:, None] - now[chosen][None]) ** 2).sum(-1).min(axis=1))
     reach = max(1.5 * float(np.quantile(apart, 0.99)), LEAST_REACH)
-    bound = ROOM * max(float(np.quantile(np.abs(asked), 0.98)), 1e-12)
+    bound = ROOM * max(float(np.quantile(np.abs(asked), LARGE)), 1e-12)
     values = shift, scale, bound, now[chosen], reach
     return eqx.tree_at(
         lambda c: (c.shift, c.scale, c.bound, c.centres, c.reach),

@@ -195,8 +195,8 @@ def _design(residual: Residual, linear: Linear, layers: dict[str, tuple], unruly
     return windowed(target, np.concatenate(answers, axis=-1), flat, unruly * _TYPICAL**2)
 
 
-_TYPICAL = 1 / 6
-"""What the windows typically ask for, over the bound: the bound is three times its 98th percentile."""
+_TYPICAL = 0.4
+"""The deviation of what the windows ask for, over the bound, were it normal: the bound is 1.5 times its 90th percentile."""
 
 
 def _amplitude(correction: Correction) -> float:
