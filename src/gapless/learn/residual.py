@@ -1,7 +1,7 @@
 """Logs → a learned residual, from motion alone: kept only where it predicts held-out logs better than the physics without it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import equinox as eqx
@@ -48,8 +48,10 @@ class LearnResidual:
     """Times that windows are simulated anew with what was learned so far: the first is one step, the others are rollouts."""
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
-    refit: Identify = field(default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10))
-    """How the parameters are refitted in its presence."""
+    refit: Identify = field(
+        default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10, doubt=0.02)
+    )
+    """How the parameters are refitted in its presence; most of the doubt about what they cannot express is then its members'."""
 
     def __post_init__(self) -> None:
         if min(self.members, self.waves, self.history, self.rounds) < 1 or self.window_s <= 0:
@@ -108,7 +110,13 @@ def learn_residual(
     refitted = prediction_errors(whole, again.belief, held_out)
     better = np.median(refitted) <= np.median(errors[best])
     judged = compare(before, refitted if better else errors[best], seed)
-    return Learnt(tries[best], again if better else found, judged) if judged.better else None
+    return Learnt(tries[best], again if better else _as_sure_as(again, found), judged) if judged.better else None
+
+
+def _as_sure_as(again: Identified, found: Identified) -> Identified:
+    """What was found before, as surely as it is known beside the residual."""
+    b = found.belief
+    return replace(found, belief=Gaussian(b.names, b.centre, again.belief.covariance, b.low, b.high))
 
 
 def _rounds(
