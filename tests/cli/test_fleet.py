@@ -33,7 +33,7 @@ def test_the_next_robot_begins_with_what_the_fleet_has_in_common(tmp_path: Path,
     with pytest.raises(SystemExit) as ended:
         main(["fleet", *folders, "--out", str(out)])
     assert ended.value.code == 0
-    assert "from robot to robot" in capsys.readouterr().out
+    assert "The fleet" in capsys.readouterr().out
     known = {p.name: p for p in read_parameters(out)}
     assert known["motor.gain"].nominal == pytest.approx(1.2, abs=0.01)
     assert 1.0 < known["motor.gain"].low < 1.18 < 1.22 < known["motor.gain"].high < 1.4

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gapless.core import Belief, Block, Feature, Gaussian, Observation, Particles, Point, Uniform
+from gapless.core import Belief, Block, Chosen, Feature, Gaussian, Observation, Particles, Point, Uniform
 
 BELIEFS: dict[str, Belief] = {
     "point": Point(("pole.mass", "motor.gain"), np.array([0.15, -1.5])),
@@ -23,6 +23,7 @@ BELIEFS: dict[str, Belief] = {
         np.array([0.05, 0.01]),
         np.array([0.25, 0.03]),
     ),
+    "uniform with a choice": Chosen(Uniform(("a",), np.array([1.0]), np.array([2.0])), "part.member", 4),
 }
 
 

@@ -191,12 +191,16 @@ class Gap(InWorkspace):
 
 @dataclass(frozen=True)
 class Learn(InWorkspace):
-    """Identify the simulator's parameters from all logs, with their uncertainty, and say what causes the gap."""
+    """Identify the simulator's parameters from all logs, learn what they leave over, and say what causes the gap."""
+
+    parts: bool = True
+    """Learn a residual where that predicts held-out logs better; --no-parts identifies parameters only."""
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()
         with workspace.locked(), working("learn") as tell:
-            stages, logs = self.stages(workspace, tell), all_logs(workspace)
+            recipe = replace(self.recipe, parts=self.parts and self.recipe.parts)
+            stages, logs = replace(self.stages(workspace, tell), recipe=recipe), all_logs(workspace)
             belief = stages.learn(logs)
             gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs, newest_policy(workspace))
         parameter_table(belief.figures)

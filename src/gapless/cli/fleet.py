@@ -33,7 +33,7 @@ class FleetCommand(Common):
         rows = [
             [n, float(mean[n]), float(known[n]), spread[n], *(float(m[n]) for m in own)] for n in found.common.names
         ]
-        names = [str(folder) for folder in self.folders]
+        names = [w.settings.name for w in opened]
         table("The fleet", ["parameter", "mean", "known to", "from robot to robot", *names], rows)
         if self.out is not None:
             write_text(self.out, write_parameters(_next(opened[0].parameters, found)))

@@ -80,7 +80,7 @@ def unseen_scene(store: Store) -> tuple[Artifact, Artifact] | None:
 def _make(workspace: Workspace, deployed: Artifact, belief: Artifact, recipe: dict[str, Any]) -> None:
     def build(folder: Path) -> dict[str, Any]:
         longest = max(read_logs(deployed.folder / "logs"), key=len)
-        known = Stages(workspace, Recipe(), 0).belief(belief)
+        known = Stages(workspace, Recipe(), 0).identified(belief)
         return shoot(workspace.simulator, longest, known, folder / f"{FILM}.mp4")
 
     workspace.store.make(FILM, _made_of(deployed, belief), recipe, build)

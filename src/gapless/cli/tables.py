@@ -17,6 +17,19 @@ def parameter_table(figures: dict[str, Any]) -> None:
     seconds, chi = figures["seconds_of_log"], figures["chi_square"]
     title = f"Identified from {seconds:.0f} s of logs; held-out chi-square per degree of freedom {chi:.2f}"
     table(title, ["parameter", "unit", "nominal", "found", "95 %", "family"], rows)
+    residual_line(figures.get("residual"))
+
+
+def residual_line(figures: dict[str, Any] | None) -> None:
+    """What was learned beside the parameters."""
+    if figures is None:
+        say(
+            "No residual is used: the physics explains the logs, or learning one does not predict held-out logs better."
+        )
+        return
+    before, after = figures["held_out_before"], figures["held_out_after"]
+    where = ", ".join(figures["acts_on"])
+    say(f"A residual acts on {where}: held-out error half a second ahead {before:.3g} without it, {after:.3g} with it.")
 
 
 def gap_table(figures: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from .artifact import Artifact, Store
 from .belief import Belief, Gaussian, Point, Uniform, complete, nominal_belief, prior_belief
 from .block import Block, Chain
+from .chosen import Chosen
 from .errors import GaplessError
 from .interface import Channel, Interface
 from .log import Log, on_one_clock
@@ -23,6 +24,7 @@ __all__ = [
     "Block",
     "Chain",
     "Channel",
+    "Chosen",
     "Feature",
     "GaplessError",
     "Gaussian",

@@ -9,18 +9,24 @@ import numpy as np
 from jaxtyping import Float
 
 from .belief import Belief, Gaussian, Point, Uniform
+from .chosen import Chosen
 from .errors import GaplessError
 from .particles import Particles
 from .reading import LARGEST_JSON, plain_object, read_limited
 
 KINDS: Mapping[str, type[Belief]] = {"point": Point, "uniform": Uniform, "gaussian": Gaussian, "particles": Particles}
+MOST_CHOICES = 1000
+"""Numbers to choose from beyond which a stored belief is taken to be damaged."""
 
 
 def belief_from_dict(plain: dict[str, Any]) -> Belief:
     """The belief that `to_dict` wrote; whatever else anybody may have written is refused."""
     kind = KINDS.get(str(plain.get("kind", "")))
+    if plain.get("kind") == "chosen":
+        return _chosen(plain)
     if kind is None:
-        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r:.60}; it must be one of {', '.join(KINDS)}.")
+        known = ", ".join((*KINDS, "chosen"))
+        raise GaplessError(f"unknown kind of belief {plain.get('kind')!r:.60}; it must be one of {known}.")
     try:
         names = _names(plain["names"])
         arrays = {k: _array(k, v, len(names)) for k, v in plain.items() if k not in ("kind", "names")}
@@ -41,6 +47,15 @@ def read_belief(path: Path) -> Belief:
         raise GaplessError(
             f"{path} cannot be read as a belief ({error}). Remove its folder to learn it again."
         ) from None
+
+
+def _chosen(plain: dict[str, Any]) -> Chosen:
+    beside: Any = plain.get("beside")
+    choice, count = plain.get("choice"), plain.get("count")
+    right = isinstance(beside, dict) and beside.get("kind") in KINDS and isinstance(choice, str)
+    if not right or not isinstance(count, int) or not 1 <= count <= MOST_CHOICES:
+        raise GaplessError("this is no chosen belief: beside, choice or count is not what it must be. Learn it again.")
+    return Chosen(belief_from_dict(beside), str(choice), count)
 
 
 def _names(plain: Any) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gapless.core import GaplessError
-from gapless.learn import Attribute, Excite, Identify
+from gapless.learn import Attribute, Excite, Identify, LearnResidual
 from gapless.robots import Limits
 from gapless.train import Ppo, Train
 
@@ -40,6 +40,10 @@ class Recipe:
     """How parameters are identified."""
     attribute: Attribute = field(default_factory=Attribute)
     """How the gap is split between its causes."""
+    parts: bool = False
+    """Whether parts may be learned beside the parameters, where they predict held-out logs better; else, identification only."""
+    residual: LearnResidual = field(default_factory=LearnResidual)
+    """How a residual is learned."""
     train: Train = field(default_factory=lambda: Train(Ppo(budget=400_000), looks=10))
     """How the first policy is trained."""
     again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))

@@ -1,7 +1,6 @@
 """The stages of the crank, each from artifacts to an artifact that is made once and found again ever after."""
 
 import contextlib
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from gapless.core import (
     Artifact,
     Belief,
     Block,
+    Chosen,
     GaplessError,
     Gaussian,
     Log,
@@ -25,24 +25,24 @@ from gapless.core import (
     prior_belief,
     read_belief,
 )
-from gapless.core.artifact import write_text
-from gapless.learn import Finding, Performance, attribute, excite, gap, identify, preflight
+from gapless.learn import Finding, Performance, attribute, excite, gap, identify, learn_residual, preflight
 from gapless.logs import read_logs, split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots import Gate
-from gapless.simulators import Rollout, logs_of
+from gapless.simulators import MujocoSimulator, Rollout, logs_of
 from gapless.train import Train, Trained, train
 
 from .causes import attribution_figures
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
+from .parts import BELIEF, identified_alone, residual_figures, simulator_of, write_learned
 from .recipe import Recipe
 from .workspace import Workspace
 
 Tell = Callable[..., None]
 """Takes a message and, where known, the share that is done."""
-BELIEF, LOGS = "belief.json", "logs"
+LOGS = "logs"
 
 
 def quietly(message: str, share: float | None = None) -> None:
@@ -113,7 +113,7 @@ class Stages:
 
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
-        known, simulator, r = self.known(belief), self.workspace.simulator, self.recipe
+        known, simulator, r = self.known(belief), self.simulator(belief), self.recipe
 
         def motion(k: int) -> Block:
             self.tell("choosing a motion")
@@ -131,6 +131,7 @@ class Stages:
         recipe = {"crank": self.crank, "seed": self.seed, "identify": asdict(self.recipe.identify)}
         recipe["parameters"] = [asdict(p) for p in self.workspace.parameters]
         recipe["preflight"] = self.recipe.preflight
+        recipe["residual"] = asdict(self.recipe.residual) if self.recipe.parts else None
 
         def build(folder: Path) -> dict[str, Any]:
             def told(iteration: int, cost: float) -> None:
@@ -144,25 +145,28 @@ class Stages:
                     f"the logs break a convention, so nothing is learnt from them: {bugs[0].evidence}. {bugs[0].advice} "
                     "`gapless preflight` shows all of it; --recipe.no-preflight learns all the same."
                 )
-            found = identify(
-                self.workspace.simulator, self.prior(), training, held_out, self.recipe.identify, self.seed, told
-            )
-            known = found.particles or found.belief
-            write_text(folder / BELIEF, json.dumps(known.to_dict()))
+            simulator, prior, r = self.workspace.simulator, self.prior(), self.recipe
+            found = identify(simulator, prior, training, held_out, r.identify, self.seed, told)
+            learnt = None
+            if r.parts:
+                learnt = learn_residual(simulator, prior, found, training, held_out, r.residual, self.seed, self.tell)
+            best = found if learnt is None else learnt.identified
+            write_learned(folder, found.particles or found.belief, learnt)
             return {
-                "parameters": self.parameter_figures(found.belief),
-                "chi_square": found.chi_square,
-                "channel_noise": found.noise,
+                "parameters": self.parameter_figures(best.belief),
+                "chi_square": best.chi_square,
+                "channel_noise": best.noise,
                 "seconds_of_log": sum(log.seconds for log in kept),
-                "method": found.method,
-                "windows": found.windows,
-                "window_s": found.window_s,
+                "method": best.method,
+                "windows": best.windows,
+                "window_s": best.window_s,
                 "chi_square_before": found.chi_square_before,
                 "agreeing": list(found.agreeing),
-                "bend": found.bend,
-                "untold": found.untold.sentence(),
+                "bend": best.bend,
+                "untold": best.untold.sentence(),
                 "refused": found.refused,
                 "preflight": [bug.to_dict() for bug in bugs] if self.recipe.preflight else None,
+                "residual": None if learnt is None else residual_figures(learnt),
             }
 
         return self.workspace.store.make("belief", made_of, recipe, build)
@@ -182,7 +186,7 @@ class Stages:
 
         def build(folder: Path) -> dict[str, Any]:
             self.tell("measuring the gap")
-            return self.gap_figures(None if belief is None else self.belief(belief), held_out)
+            return self.gap_figures(belief, held_out)
 
         return self.workspace.store.make("gap", made_of, {"crank": self.crank}, build)
 
@@ -196,7 +200,7 @@ class Stages:
         def build(folder: Path) -> dict[str, Any]:
             at_task = None if policy is None else Performance(self.policy(policy), self.workspace.task)
             found = attribute(
-                self.workspace.simulator, self.belief(belief), training, held_out, at_task, self.recipe.attribute,
+                self.workspace.simulator, self.identified(belief), training, held_out, at_task, self.recipe.attribute,
                 self.seed, self.tell,
             )  # fmt: skip
             return attribution_figures(found)
@@ -238,7 +242,7 @@ class Stages:
         known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
         begin = None if begin_with is None else self.policy(begin_with)
         key = key_for(self.seed, "train", self.crank)
-        return train(self.workspace.simulator, known, self.workspace.task, recipe, key, begin, told)
+        return train(self.simulator(belief), known, self.workspace.task, recipe, key, begin, told)
 
     def check(self, belief: Artifact | None, policy: Artifact) -> Artifact:
         """Whether the policy passes from ten starts, in ten simulators that the belief allows."""
@@ -312,7 +316,7 @@ class Stages:
         known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
         keys = jax.random.split(key_for(self.seed, what, self.crank))
         params = {k: np.repeat(np.asarray(v, np.float64), each) for k, v in known.sample(keys[0], draws).items()}
-        rollout = Rollout(self.workspace.simulator.with_worlds(draws * each), self.workspace.task)
+        rollout = Rollout(self.simulator(belief).with_worlds(draws * each), self.workspace.task)
         episodes = rollout.run(policy, params, keys[1])
         return logs_of(episodes, rollout.simulator), episodes.returns.tolist()
 
@@ -322,6 +326,14 @@ class Stages:
     def belief(self, artifact: Artifact) -> Belief:
         return read_belief(artifact.file(BELIEF))
 
+    def identified(self, artifact: Artifact) -> Belief:
+        """The belief about the physics alone, as it was before parts were learned beside it."""
+        return identified_alone(artifact)
+
+    def simulator(self, belief: Artifact | None) -> MujocoSimulator:
+        """The simulator that a belief is about: the workspace's, with the parts that were learned beside it."""
+        return simulator_of(self.workspace.simulator, belief)
+
     def policy(self, artifact: Artifact) -> NetworkPolicy:
         return load_policy(artifact.folder)
 
@@ -330,6 +342,7 @@ class Stages:
         if artifact is None:
             return self.prior()
         belief = self.belief(artifact)
+        belief = belief.beside if isinstance(belief, Chosen) else belief
         if isinstance(belief, Particles):
             return belief.gaussian()
         if not isinstance(belief, Gaussian):
@@ -367,11 +380,11 @@ class Stages:
             for p in self.workspace.parameters if p.free and p.name in mean
         ]  # fmt: skip
 
-    def gap_figures(self, belief: Belief | None, held_out: list[Log]) -> dict[str, Any]:
-        simulator = self.workspace.simulator
+    def gap_figures(self, belief: Artifact | None, held_out: list[Log]) -> dict[str, Any]:
         nominal = nominal_belief(self.workspace.parameters)
-        before = gap(simulator, nominal, held_out, floor_from=belief)
-        after = before if belief is None else gap(simulator, belief, held_out)
+        alone = None if belief is None else self.identified(belief)
+        before = gap(self.workspace.simulator, nominal, held_out, floor_from=alone)
+        after = before if belief is None else gap(self.simulator(belief), self.belief(belief), held_out)
         at = 0.5 if 0.5 in before.horizons_s else before.horizons_s[-1]
         units = {c.name: c.unit for c in self.workspace.interface.measurements}
         return {

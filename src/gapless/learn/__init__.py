@@ -1,4 +1,4 @@
-"""Logs → a better simulator: the gap, identification, its first explanation, and the next motion."""
+"""Logs → a better simulator: the gap, identification, learned parts, a first explanation, and the next motion."""
 
 from .attribution import Attribution, Cause, Share, attribute
 from .excitation import AroundPolicy, Excitation
@@ -9,6 +9,7 @@ from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
 from .preflight import Finding, apply_fix, preflight
+from .residual import LearnResidual, Learnt, learn_residual, with_residual
 from .returns import Performance
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "Gap",
     "Identified",
     "Identify",
+    "LearnResidual",
+    "Learnt",
     "Performance",
     "Share",
     "apply_fix",
@@ -33,6 +36,8 @@ __all__ = [
     "fleet",
     "gap",
     "identify",
+    "learn_residual",
     "preflight",
     "sensor_noise",
+    "with_residual",
 ]

@@ -1,6 +1,8 @@
 """What acts around the physics of a simulator that is stepped from Python: actuator, residual force and sensor blocks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, Params, Signals
+from gapless.core import Block, Parameter, Params, Signals
 
 
 @dataclass(frozen=True)
@@ -19,11 +21,14 @@ class Around:
     actuator: Block | None = None
     """Maps the delayed command and the joint states to the command that the physics receives."""
     residual: Block | None = None
-    """Maps command and joint states to "<joint>.force", generalised forces added to the physics."""
+    """Maps command and joint states to "<joint>.force", generalised forces added to the physics, "<command>.change", added to
+    the command, and "<joint>.velocity.change" or "<joint>.position.change", added to the state as a period begins."""
     sensor: Block | None = None
     """Maps the true measurement to what is read."""
     physics_rate: bool = False
     """Whether actuator and residual run at every substep (a Python call each) or once per control period."""
+    parameters: tuple[Parameter, ...] = ()
+    """What its blocks read beside the parameters of the physics."""
 
     @property
     def before_physics(self) -> bool:
@@ -31,22 +36,13 @@ class Around:
 
 
 class BlockWorlds:
-    """A block in n worlds: jitted, mapped, with NumPy arrays in and out."""
+    """A block in n worlds: jitted, mapped, with NumPy arrays in and out. Blocks that differ in numbers only share a program."""
 
     def __init__(self, block: Block, worlds: int) -> None:
         self.worlds = worlds
-        arrays, static = eqx.partition(block, eqx.is_array)
-        self._arrays = arrays
-
-        def step(arrays: Any, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> Any:
-            whole = eqx.combine(arrays, static)
-            keys = jax.random.split(key, worlds)
-            return jax.vmap(whole.step, (0, 0, 0, None, 0))(params, memory, inputs, dt_s, keys)
-
-        def init(arrays: Any, key: PRNGKeyArray) -> Any:
-            return jax.vmap(eqx.combine(arrays, static).init)(jax.random.split(key, worlds))
-
-        self._step, self._init = jax.jit(step), jax.jit(init)
+        self._arrays, static = eqx.partition(block, eqx.is_array)
+        leaves, structure = jax.tree.flatten(static)
+        self._step, self._init = _compiled(structure, tuple(leaves), worlds)
 
     def init(self, key: PRNGKeyArray) -> Any:
         return self._init(self._arrays, key)
@@ -61,3 +57,19 @@ class BlockWorlds:
     ) -> tuple[Any, dict[str, np.ndarray]]:
         memory, outputs = self._step(self._arrays, params, memory, inputs, dt_s, key)
         return memory, {k: np.asarray(v) for k, v in outputs.items()}
+
+
+@lru_cache(maxsize=256)
+def _compiled(structure: Any, leaves: tuple, worlds: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Step and init of all worlds, for every block of one form."""
+    static = jax.tree.unflatten(structure, leaves)
+
+    def step(arrays: Any, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> Any:
+        whole = eqx.combine(arrays, static)
+        keys = jax.random.split(key, worlds)
+        return jax.vmap(whole.step, (0, 0, 0, None, 0))(params, memory, inputs, dt_s, keys)
+
+    def init(arrays: Any, key: PRNGKeyArray) -> Any:
+        return jax.vmap(eqx.combine(arrays, static).init)(jax.random.split(key, worlds))
+
+    return jax.jit(step), jax.jit(init)

@@ -55,8 +55,10 @@ class MujocoSimulator(Simulator):
         worlds: int = 1,
         around: Around | None = None,
     ) -> None:
-        self.model, self.interface, self.parameters, self.worlds = model, interface, parameters, worlds
+        self.model, self.interface, self.worlds = model, interface, worlds
         self.around = around or Around()
+        beside = {p.name for p in self.around.parameters}
+        self.parameters = tuple(p for p in parameters if p.name not in beside) + self.around.parameters
         self.substeps = round(interface.period_s / model.opt.timestep)
         if abs(self.substeps * model.opt.timestep - interface.period_s) > 1e-9 or self.substeps < 1:
             raise GaplessError(
@@ -67,7 +69,7 @@ class MujocoSimulator(Simulator):
         self.sensed = self._sensors.sensed
         self._sensing = Sensing(interface, parameters)
         self._noise = [(i, p.name) for i, p in self._noise_columns()]
-        self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name)}
+        self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name, beside)}
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
         self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
         self._joint_columns = _joint_columns(model, self._joints)
@@ -83,6 +85,12 @@ class MujocoSimulator(Simulator):
 
     def with_worlds(self, worlds: int) -> Self:
         return type(self)(self.model, self.interface, self.parameters, worlds, self.around)
+
+    def with_around(self, around: Around) -> Self:
+        """The same physics with other blocks around it."""
+        beside = {p.name for p in self.around.parameters}
+        own = tuple(p for p in self.parameters if p.name not in beside)
+        return type(self)(self.model, self.interface, own, self.worlds, around)
 
     def init(self) -> MujocoState:
         batch = Batch(self.model, self.worlds, THREADS)
@@ -167,11 +175,19 @@ class MujocoSimulator(Simulator):
         return state
 
     def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
+        return self.play_and_recall(params, start, holds, times)[0]
+
+    def play_and_recall(
+        self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]
+    ) -> tuple[Signals, dict[str, Any]]:
+        """As `play`, and the memories that the blocks around the physics ended with."""
         worlds, step_s = len(times), self.model.opt.timestep
         simulator = self if worlds == self.worlds else self.with_worlds(worlds)
         return simulator._play(params, start, holds, times, max(1, int(np.ceil(times.max() / step_s - 1e-9))))
 
-    def _play(self, params: Params, start: Signals, holds: Holds, times: np.ndarray, steps: int) -> Signals:
+    def _play(
+        self, params: Params, start: Signals, holds: Holds, times: np.ndarray, steps: int
+    ) -> tuple[Signals, dict[str, Any]]:
         state, everyone = self.init(), np.arange(self.worlds)
         wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
         self._write_params(state, everyone, wanted)
@@ -185,7 +201,7 @@ class MujocoSimulator(Simulator):
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         seen = self._sensing.read(state.params, _between(trail, (times[..., None] - late_s[:, None]) / step_s))
-        return self._sensed_in_turn(state, self._sensors.named(seen))
+        return self._sensed_in_turn(state, self._sensors.named(seen)), state.memories
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
         """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""
@@ -219,7 +235,10 @@ class MujocoSimulator(Simulator):
                 part = np.repeat(held[:, None], part.shape[1], axis=1)
                 inputs |= out
             if "residual" in self._blocks:
-                self._write_forces(state.batch, self._step_block(state, "residual", inputs, dt_s, key))
+                found = self._step_block(state, "residual", inputs, dt_s, key)
+                self._write_forces(state.batch, found)
+                self._change_states(state.batch, found)
+                part = self._changed_commands(part, found)
             pieces.append(state.batch.rollout(part.shape[1], self._ctrl(part), record=self._sensors.record))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
 
@@ -284,6 +303,18 @@ class MujocoSimulator(Simulator):
                 first = int(self.model.jnt_dofadr[j])
                 applied[:, first : first + values.shape[1]] = values
 
+    def _change_states(self, batch: Batch, changes: Signals) -> None:
+        for name, values in changes.items():
+            columns = self._joint_columns.get(name.removesuffix(".change"))
+            if columns is not None and name.endswith(".change"):
+                positions_and_velocities(batch)[:, columns] += values
+
+    def _changed_commands(self, part: np.ndarray, changes: Signals) -> np.ndarray:
+        if not any(f"{c.name}.change" in changes for c in self.interface.commands):
+            return part
+        rows = [changes.get(f"{c.name}.change", np.zeros((len(part), c.width))) for c in self.interface.commands]
+        return part + np.concatenate(rows, axis=1)[:, None]
+
     def _ctrl(self, control: np.ndarray) -> np.ndarray:
         if self._actuators == list(range(self.model.nu)):
             return np.ascontiguousarray(control)
@@ -294,8 +325,8 @@ class MujocoSimulator(Simulator):
     def _latency(self, state: MujocoState, name: str) -> np.ndarray:
         return state.params[name] if name in state.params else np.zeros(self.worlds)
 
-    def _in_physics(self, name: str) -> bool:
-        return name not in OUTSIDE and not name.endswith(".noise") and name not in self._sensing.names()
+    def _in_physics(self, name: str, beside: set[str]) -> bool:
+        return name not in beside | self._sensing.names() | set(OUTSIDE) and not name.endswith(".noise")
 
     def _noise_columns(self) -> list[tuple[int, Parameter]]:
         found, column = [], 0

@@ -1,0 +1,65 @@
+"""Whether one simulator predicts held-out logs better than another: window by window, and beyond the noise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from gapless.core import Belief, Log, Simulator, generator_for, nominal_belief
+
+from .gap import PREFIX_S
+from .identify import per_query
+from .least_squares import fit_starts
+from .noise import sensor_noise
+from .shooting import Shooting, centre_of
+from .windows import cut
+
+HORIZON_S, EVERY_S = 0.5, 0.25
+DRAWS = 1000
+IN_A_ROW = 3
+"""Windows that overlap, and are drawn together."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two simulators predict the same held-out windows, half a second ahead."""
+
+    before: float
+    """Median error, in deviations of the channels."""
+    after: float
+    ratio_high: float
+    """The mean ratio of errors, after over before, at the upper end of its 80 % interval: below one, it is better."""
+
+    @property
+    def better(self) -> bool:
+        return self.ratio_high < 1.0 and self.after < self.before
+
+
+def prediction_errors(simulator: Simulator, belief: Belief, logs: list[Log]) -> Float[np.ndarray, " window"]:
+    """Error of each held-out window half a second after the prefix that its start is fitted to; none where logs are short."""
+    windows = cut(simulator, logs, PREFIX_S + HORIZON_S + simulator.interface.period_s, EVERY_S)
+    if windows is None:
+        return np.empty(0)
+    level = per_query(windows, sensor_noise(logs))
+    prefix = (windows.times <= PREFIX_S + 1e-9).all(axis=0)
+    names, centre = centre_of(belief)
+    shooting = Shooting(simulator, windows, names, nominal_belief(simulator.parameters).mean())
+    residual = fit_starts(shooting, centre, level, prefix.astype(float))[1].residual
+    found = []
+    for k, (name, part) in enumerate(windows.columns):
+        spread = max(float(np.nanstd(np.concatenate([log.measurements[name][:, part] for log in logs]))), 1e-9)
+        late = (windows.channel == k) & (windows.times > PREFIX_S + HORIZON_S / 2).all(axis=0)
+        found.append(np.sqrt((residual[:, late] ** 2).mean(axis=1)) / spread)
+    return np.sqrt(np.mean(np.square(found), axis=0))
+
+
+def compare(before: Float[np.ndarray, " window"], after: Float[np.ndarray, " window"], seed: int = 0) -> Comparison:
+    """The two sets of errors, paired; the interval is drawn over runs of neighbouring windows."""
+    if not len(before):
+        return Comparison(np.nan, np.nan, np.inf)
+    rng, ratio = generator_for(seed, "compare"), np.log(np.maximum(after, 1e-12) / np.maximum(before, 1e-12))
+    runs = np.array_split(ratio, max(1, len(ratio) // IN_A_ROW))
+    sums, sizes = np.array([r.sum() for r in runs]), np.array([len(r) for r in runs])
+    drawn = rng.integers(0, len(runs), (DRAWS, len(runs)))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return Comparison(float(np.median(before)), float(np.median(after)), float(np.exp(np.quantile(means, 0.9))))

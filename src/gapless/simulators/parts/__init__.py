@@ -1,0 +1,22 @@
+"""Parts that are learned or fitted and act around the physics: residuals and sensors."""
+
+from .probe import Probe
+from .residual import MEMBER, Correction, Residual, silent_correction
+from .sensor import Sensor, new_sensor, sensor_parameters
+from .sight import Sight
+from .stored import has_residual, load_residual, save_residual
+
+__all__ = [
+    "MEMBER",
+    "Correction",
+    "Probe",
+    "Residual",
+    "Sensor",
+    "Sight",
+    "has_residual",
+    "load_residual",
+    "new_sensor",
+    "save_residual",
+    "sensor_parameters",
+    "silent_correction",
+]

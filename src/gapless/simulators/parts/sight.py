@@ -1,0 +1,52 @@
+"""What a learned part sees: a short history of commands and joint states, as the numbers that a network reads."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from gapless.core import Signals
+
+
+class Sight(eqx.Module):
+    """Channels of one number each; features are the present frame, and how velocities and commands came to it."""
+
+    channels: tuple[str, ...] = eqx.field(static=True)
+    """What is seen, e.g. "slider.position", "slider.velocity", "motor"."""
+    turns: tuple[bool, ...] = eqx.field(static=True)
+    """Which of them are angles without limits: they are seen as sine and cosine."""
+    history: int = eqx.field(static=True)
+    """Frames remembered, the present one included."""
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Features that say where the joints are."""
+        widths = [2 if turn else 1 for turn in self.turns]
+        first = [sum(widths[:k]) for k in range(len(widths))]
+        here = [k for k, name in enumerate(self.channels) if name.endswith(".position")]
+        return tuple(i for k in here for i in range(first[k], first[k] + widths[k]))
+
+    @property
+    def present(self) -> int:
+        """How many features describe the present frame; they come first."""
+        return len(self.channels) + sum(self.turns)
+
+    @property
+    def width(self) -> int:
+        return self.present + len(self._moving) * (self.history - 1)
+
+    @property
+    def _moving(self) -> list[int]:
+        return [k for k, name in enumerate(self.channels) if not name.endswith(".position")]
+
+    def frame(self, inputs: Signals) -> Float[Array, " channel"]:
+        """The present values of all channels."""
+        return jnp.concatenate([jnp.reshape(inputs[name], (1,)) for name in self.channels])
+
+    def features(self, frames: Float[Array, "history channel"]) -> Float[Array, " feature"]:
+        """Features of frames that come newest first, in the units of the channels."""
+        now = [
+            jnp.stack([jnp.sin(v), jnp.cos(v)]) if turn else v[None]
+            for v, turn in zip(frames[0], self.turns, strict=True)
+        ]
+        changed = (frames[:1] - frames[1:])[:, jnp.array(self._moving, int)]
+        return jnp.concatenate([*now, changed.reshape(-1)])

@@ -1,0 +1,82 @@
+"""A residual learned from motion alone: it finds a hidden force, and is refused where it does not predict better."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gapless.core import Block, Chosen, Gaussian, Log, Params, Signals, prior_belief
+from gapless.learn import Identified, Identify, LearnResidual, identify, learn_residual, with_residual
+from gapless.learn.held_out import compare, prediction_errors
+from gapless.simulators import Around, MujocoSimulator
+from gapless.simulators.parts import MEMBER
+
+QUICK = Identify(method="least-squares", windows=16, iterations=4)
+RECIPE = LearnResidual(members=2, waves=48, rounds=1, windows=24, refit=QUICK)
+
+
+class Hills(Block):
+    """A force that depends on where the cart is, as if the rail were hilly."""
+
+    def init(self, key: Any) -> Any:
+        return jnp.zeros(())
+
+    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: Any) -> Any:
+        return memory, {"slider.force": 3.0 * jnp.sin(8.0 * inputs["slider.position"])}
+
+
+@pytest.fixture
+def drive(cartpole: MujocoSimulator, simulate: Callable[..., Log], lively_commands: Callable[..., Signals]) -> Any:
+    def logs(simulator: MujocoSimulator, count: int, first: int) -> list[Log]:
+        params = {"cart.position.noise": np.array([2e-4]), "pole.angle.noise": np.array([1e-3])}
+        found = []
+        for seed in range(first, first + count):
+            commands = lively_commands(cartpole.interface, 200, seed)
+            found.append(simulate(simulator, params, commands, seed=seed))
+        return found
+
+    return logs
+
+
+@pytest.fixture
+def hilly(cartpole: MujocoSimulator) -> MujocoSimulator:
+    return cartpole.with_around(Around(residual=Hills()))
+
+
+def identified(cartpole: MujocoSimulator, logs: list[Log], held_out: list[Log]) -> tuple[Gaussian, Identified]:
+    prior = prior_belief(p for p in cartpole.parameters if p.name in ("slider.damping", "motor.gain"))
+    return prior, identify(cartpole, prior, logs, held_out, QUICK)
+
+
+def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any) -> None:
+    logs, held_out, unseen = drive(hilly, 3, 0), drive(hilly, 1, 10), drive(hilly, 1, 20)
+    prior, found = identified(cartpole, logs, held_out)
+    learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)
+    assert learnt is not None
+    whole = with_residual(cartpole, learnt.residual)
+    belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
+    before, after = prediction_errors(cartpole, found.belief, unseen), prediction_errors(whole, belief, unseen)
+    assert np.median(after) < np.median(before) / 3
+
+
+def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: MujocoSimulator, drive: Any) -> None:
+    logs, held_out = drive(cartpole, 2, 0), drive(cartpole, 1, 10)
+    prior, found = identified(cartpole, logs, held_out)
+    assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
+
+
+def test_what_held_out_logs_do_not_confirm_is_refused(
+    cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any
+) -> None:
+    logs, held_out = drive(hilly, 2, 0), drive(cartpole, 1, 10)
+    prior, found = identified(cartpole, logs, drive(hilly, 1, 10))
+    assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
+
+
+def test_a_comparison_calls_noise_no_improvement() -> None:
+    rng = np.random.default_rng(0)
+    before = rng.uniform(0.5, 1.5, 40)
+    assert compare(before, 0.5 * before).better
+    assert not compare(before, rng.permutation(before)).better
