@@ -30,9 +30,7 @@ def _believing(folder: Path, gain: float) -> Path:
 def test_the_next_robot_begins_with_what_the_fleet_has_in_common(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     folders = [str(_believing(tmp_path / f"robot{k}", gain)) for k, gain in enumerate((1.18, 1.20, 1.22))]
     out = tmp_path / "params.toml"
-    with pytest.raises(SystemExit) as ended:
-        main(["fleet", *folders, "--out", str(out)])
-    assert ended.value.code == 0
+    main(["fleet", *folders, "--out", str(out)])
     assert "The fleet" in capsys.readouterr().out
     known = {p.name: p for p in read_parameters(out)}
     assert known["motor.gain"].nominal == pytest.approx(1.2, abs=0.01)

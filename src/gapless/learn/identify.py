@@ -59,19 +59,20 @@ class Identified:
     belief: Gaussian
     chi_square: float
     """Mean square held-out residual per degree of freedom, in units of the sensors' noise."""
-    chi_square_before: float
-    """The same at the prior's centre."""
     train_chi_square: float
     noise: dict[str, float]
     windows: int
-    window_s: float
     iterations: int
     method: str
-    agreeing: tuple[int, int]
+    window_s: float = 0.4
+    """Length of the windows."""
+    chi_square_before: float = 1.0
+    """The held-out chi-square at the prior's centre."""
+    agreeing: tuple[int, int] = (1, 1)
     """Beginnings that led to the same place, and all of them."""
-    untold: Untold
+    untold: Untold = Untold((), ())
     """What the logs cannot tell."""
-    bend: float
+    bend: float = 1.0
     """How far the posterior is from a Gaussian: worst ratio of the cost and its parabola."""
     particles: Particles | None = None
     """The posterior itself, where a Gaussian does not do; `belief` has its first two moments."""
@@ -118,18 +119,18 @@ def identify(
     return Identified(
         belief,
         chi_square,
-        chi_square if before is None else before,
         best.cost,
         noise,
         len(shooting.windows),
-        float(shooting.windows.seconds),
         best.iterations,
         found.method,
-        (found.agreeing, found.begun),
-        untold(prior.names, best.information, bounds.deviation),
-        known.bend,
-        particles_of(known, belief, seed),
-        refused,
+        window_s=float(shooting.windows.seconds),
+        chi_square_before=chi_square if before is None else before,
+        agreeing=(found.agreeing, found.begun),
+        untold=untold(prior.names, best.information, bounds.deviation),
+        bend=known.bend,
+        particles=particles_of(known, belief, seed),
+        refused=refused,
     )
 
 

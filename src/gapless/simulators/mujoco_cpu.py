@@ -67,7 +67,7 @@ class MujocoSimulator(Simulator):
             )
         self._sensors = Sensors(model, interface)
         self.sensed = self._sensors.sensed
-        self._sensing = Sensing(interface, parameters)
+        self._sensing = Sensing(interface, tuple(p for p in parameters if p.name not in beside))
         self._noise = [(i, p.name) for i, p in self._noise_columns()]
         self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name, beside)}
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
