@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from gapless.core import Block, Parameter, Params, Signals
 
 from .parts.friction import Friction
+from .parts.history import spread
 
 Load = Callable[[Params, Float[Array, "*window joint"]], Float[Array, "*window joint"]]
 PLANT = (
@@ -55,7 +56,12 @@ class Joints(eqx.Module):
         past = jnp.stack([_earlier(target, k) for k in range(self.remembered)], axis=-1)
         others = {k: v for k, v in pieces.inputs.items() if k != "target"}
         rows = jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), (past, others))
-        begun = (pieces.position, pieces.velocity, self._memory(pieces.position, key), jnp.zeros_like(pieces.position))
+        begun = (
+            pieces.position,
+            pieces.velocity,
+            spread(self.actuator.init(key), pieces.position.shape),
+            jnp.zeros_like(pieces.position),
+        )
 
         def sample(state: Any, row: Any) -> Any:
             commands, others = row
@@ -67,10 +73,6 @@ class Joints(eqx.Module):
 
         _, seen = jax.lax.scan(sample, begun, rows)
         return {k: jnp.moveaxis(v, 0, 1) for k, v in seen.items()}
-
-    def _memory(self, like: Array, key: PRNGKeyArray) -> Any:
-        memory = self.actuator.init(key)
-        return jax.tree.map(lambda x: jnp.broadcast_to(x, (*like.shape, *jnp.shape(x))), memory)
 
     def _substep(self, params: Params, state: Any, inputs: Signals, key: PRNGKeyArray) -> Any:
         position, velocity, memory, _ = state

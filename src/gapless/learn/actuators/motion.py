@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from gapless.core import Parameter, Params
+from gapless.core import GaplessError, Parameter, Params
 from gapless.nets.fitting import FitNetwork, Fitted, fit_network
 from gapless.simulators.joints import Joints, Pieces
+from gapless.simulators.parts.actuator_network import NetworkActuator
 
 from .bounded import to_free, to_params
 from .marquardt import Found, minimise
@@ -73,15 +75,24 @@ def fit_folds(
 
 def fit_network_to_motion(
     joints: Joints, params: Params, pieces: Pieces, held_out: Pieces, recipe: FitNetwork, key: PRNGKeyArray
-) -> Fitted:
+) -> tuple[Joints, Fitted]:
     """The joints with their actuator's network fitted through the simulation; never worse on the held-out windows."""
+    network = joints.actuator
+    if not isinstance(network, NetworkActuator):
+        raise GaplessError(
+            "only a network is fitted this way; the joints' actuator is none. Use fit_joints for params."
+        )
 
-    def loss(model: eqx.Module, rows: Pieces, key: PRNGKeyArray) -> Float[Array, ""]:
+    def with_weights(weights: Any) -> Joints:
+        return eqx.tree_at(lambda j: j.actuator, joints, network.with_weights(weights))
+
+    def loss(weights: Any, rows: Pieces, key: PRNGKeyArray) -> Float[Array, ""]:
         # Robust, in hundredths of a radian.
-        missed = (model.play(params, rows, key) - rows.seen) / 0.01  # pyright: ignore[reportAttributeAccessIssue]
+        missed = (with_weights(weights).play(params, rows, key) - rows.seen) / 0.01
         return jnp.mean(2 * (jnp.sqrt(1 + missed**2) - 1))
 
-    return fit_network(joints, loss, pieces, held_out, recipe, key)
+    fitted = fit_network(network.weights, loss, pieces, held_out, recipe, key)
+    return with_weights(fitted.module), fitted
 
 
 def _best(found: Found, folds: int) -> list[Array]:

@@ -1,5 +1,6 @@
-"""The last rungs: networks on a short history of position error and velocity, at the physics rate, with a rung to fall back on."""
+"""The last rungs: networks on a short history of error and velocity, at the physics rate, with a rung to fall back on."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -9,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Block, Params, Signals
 
-from .history import History
+from .history import History, spread
 
 INPUTS = ("error", "velocity")
 ACTIVATION = "relu"
@@ -67,6 +68,13 @@ class Gru(eqx.Module):
         return new + update ** (dt_s / self.step_s) * (hidden - new)
 
 
+class Weights(eqx.Module):
+    """What training changes in a network actuator."""
+
+    layers: Layers
+    gru: Gru | None
+
+
 class NetworkActuator(Block):
     """Target, position and velocity → torque by a network where it was trained, by the rung below where it was not.
 
@@ -84,6 +92,16 @@ class NetworkActuator(Block):
     history: History
     adds: bool = eqx.field(static=True, default=False)
     """Whether the network's torque is added to the rung below or stands in its place."""
+
+    @property
+    def weights(self) -> "Weights":
+        """What training changes."""
+        return Weights(self.layers, self.gru)
+
+    def with_weights(self, weights: "Weights") -> "NetworkActuator":
+        return eqx.tree_at(
+            lambda n: (n.layers, n.gru), self, (weights.layers, weights.gru), is_leaf=lambda x: x is None
+        )
 
     def init(self, key: PRNGKeyArray) -> dict[str, Any]:
         hidden = jnp.zeros(0 if self.gru is None else self.gru.width)
@@ -120,6 +138,52 @@ def look(history: History, memory: Any, inputs: Signals, dt_s: float) -> tuple[A
     now = jnp.stack([inputs["target"] - inputs["position"], inputs["velocity"]], axis=-1)
     memory, past = history.step(memory, now, dt_s)
     return memory, jnp.concatenate([past[..., 0], past[..., 1]], axis=-1)
+
+
+@dataclass(frozen=True)
+class NetworkForm:
+    """The shape of an actuator network."""
+
+    lags_s: tuple[float, ...] = (0.0, 0.02, 0.04, 0.06)
+    """How far back it sees errors and velocities."""
+    spacing_s: float = 0.02
+    """How densely the past is kept; also the step for which a recurrent memory is trained."""
+    hidden: tuple[int, int] = (24, 2)
+    """Width and number of hidden layers."""
+    recurrent: int = 0
+    """Width of the recurrent memory; 0 for none."""
+    adds: bool = False
+    """Whether it corrects the rung below or replaces it."""
+
+    @property
+    def history(self) -> History:
+        return History(self.lags_s, 2, self.spacing_s)
+
+
+def new_network(
+    form: NetworkForm,
+    below: Block,
+    inputs: Signals,
+    torque: Float[Array, "*joint"],
+    dt_s: float,
+    key: PRNGKeyArray,
+) -> NetworkActuator:
+    """An untrained network that answers zero, scaled to what it will see.
+
+    `inputs` has "target", "position" and "velocity", each (window, time, *joint); `torque` is the size of its answers in N m.
+    """
+    history, joints = form.history, inputs["target"].shape[2:]
+    in_turn = {k: jnp.moveaxis(inputs[k], 1, 0) for k in ("target", "position", "velocity")}
+    begun = spread(history.init(), in_turn["target"].shape[1:])
+    _, seen = jax.lax.scan(lambda memory, row: look(history, memory, row, dt_s), begun, in_turn)
+    flat = seen.reshape(-1, *seen.shape[2:])
+    layers_key, gru_key = jax.random.split(key)
+    features = seen.shape[-1]
+    layers = new_layers(features + form.recurrent, form.hidden, layers_key, joints)
+    gru = new_gru(features, form.recurrent, form.spacing_s, gru_key, joints) if form.recurrent else None
+    scale = 1 / jnp.maximum(flat.std(0), 1e-6)
+    known = Range(flat.min(0), flat.max(0))
+    return NetworkActuator(below, layers, gru, flat.mean(0), scale, torque, known, history, form.adds)
 
 
 def new_layers(inputs: int, hidden: tuple[int, int], key: PRNGKeyArray, joints: tuple[int, ...] = ()) -> Layers:

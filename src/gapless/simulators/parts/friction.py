@@ -29,7 +29,7 @@ class FrictionLaw:
     """A term that grows with the square of the load when one side drives the other."""
 
     def __post_init__(self) -> None:
-        if self.directional and not (self.load and self.stribeck) or self.quadratic and not self.directional:
+        if (self.directional and not (self.load and self.stribeck)) or (self.quadratic and not self.directional):
             raise GaplessError(
                 "a directional friction law needs load and stribeck, and a quadratic one directional; add those terms."
             )
@@ -120,3 +120,21 @@ class Friction(Block):
         limit = budget(self.law, params, motor, outside, velocity)
         to_stop = inputs["inertia"] * velocity / dt_s + motor + outside
         return memory, {"friction": -jnp.clip(to_stop, -limit, limit)}
+
+
+class Drag(Block):
+    """The torque that a moving actuator has left after friction, for torques measured behind the gear."""
+
+    law: FrictionLaw = eqx.field(static=True)
+    slow: float = eqx.field(static=True, default=0.02)
+    """Below this speed in rad/s the direction is doubtful and friction fades."""
+
+    def init(self, key: PRNGKeyArray) -> None:
+        return None
+
+    def step(
+        self, params: Params, memory: None, inputs: Signals, dt_s: float, key: PRNGKeyArray
+    ) -> tuple[None, Signals]:
+        torque, velocity = inputs["torque"], inputs["velocity"]
+        limit = budget(self.law, params, torque, jnp.zeros_like(torque), velocity)
+        return memory, {"torque": torque - limit * jnp.tanh(velocity / self.slow)}

@@ -1,8 +1,10 @@
 """The recent past of a few quantities, asked for in seconds: the same answer at any time step."""
 
 import math
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -64,3 +66,8 @@ def _points(memory: Memory, now: Float[Array, "*many channel"]) -> tuple[Array, 
     value = jnp.where(begun, memory["value"], now[..., None, :])
     ages = jnp.concatenate([jnp.zeros_like(memory["age"][..., :1]), memory["age"]], axis=-1)
     return ages, jnp.concatenate([now[..., None, :], value], axis=-2)
+
+
+def spread(memory: Any, shape: tuple[int, ...]) -> Any:
+    """A block's first memory for many windows and joints at once."""
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (*shape, *jnp.shape(x))), memory)
