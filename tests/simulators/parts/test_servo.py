@@ -103,19 +103,16 @@ def test_backlash_follows_only_at_the_edge_of_its_gap() -> None:
 @pytest.mark.parametrize("dt_s", [0.001, 0.005, 0.02])
 def test_latency_is_in_seconds_whatever_the_step(dt_s: float) -> None:
     block, params = Latency(), {"command.latency": jnp.asarray(0.037)}
-    memory = block.init(KEY)
-    for k in range(round(0.3 / dt_s) + 1):
-        memory, out = block.step(params, memory, {"target": jnp.asarray(2.0 * k * dt_s)}, dt_s, KEY)
-    assert float(out["target"]) == pytest.approx(2.0 * (k * dt_s - 0.037), abs=1e-4)
+    times = jnp.arange(round(0.3 / dt_s) + 1) * dt_s
+    _, seen = jax.lax.scan(lambda m, t: block.step(params, m, {"target": 2 * t}, dt_s, KEY), block.init(KEY), times)
+    assert float(seen["target"][-1]) == pytest.approx(2.0 * (float(times[-1]) - 0.037), abs=1e-4)
 
 
 def test_a_compliant_gear_hands_on_the_torque_in_the_end_and_less_at_first() -> None:
     params = {"gear.stiffness": 50.0, "gear.damping": 0.5, "gear.rotor": 0.01}
-    memory, handed = Compliance().init(KEY), []
-    for _ in range(4000):
-        inputs = {"torque": jnp.asarray(1.0), "position": jnp.asarray(0.3), "velocity": jnp.asarray(0.0)}
-        memory, out = Compliance().step(params, memory, inputs, 0.001, KEY)
-        handed.append(float(out["torque"]))
-    assert handed[0] < 0.2
-    assert handed[-1] == pytest.approx(1.0, abs=1e-3)
+    inputs = {"torque": jnp.asarray(1.0), "position": jnp.asarray(0.3), "velocity": jnp.asarray(0.0)}
+    gear = Compliance()
+    memory, out = jax.lax.scan(lambda m, _: gear.step(params, m, inputs, 0.001, KEY), gear.init(KEY), length=4000)
+    assert float(out["torque"][0]) < 0.2
+    assert float(out["torque"][-1]) == pytest.approx(1.0, abs=1e-3)
     assert float(memory["angle"]) == pytest.approx(0.3 + 1 / 50, abs=1e-3)
