@@ -114,9 +114,10 @@ def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
     def row(model: str, e: np.ndarray, detail: str) -> Row:
         return _row("so101_arm", model, np.median(e), np.median(e / floor), detail)
 
+    errors = {"the other run": floor, **errors}
     found = [row(m, e, " ".join(f"{x:.4f}" for x in np.median(e, axis=0))) for m, e in errors.items()]
-    found.append(row("the other run", floor, " ".join(f"{x:.4f}" for x in np.median(floor, axis=0))))
-    return {"rows": [*found, row("chosen", errors[choice.rung], choice.why)]}
+    found[-1]["detail"] += f". {choice.why}"
+    return {"rows": found}
 
 
 def _bench(options: RealServos, where: dict[str, Any]) -> list[Row]:

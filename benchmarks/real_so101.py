@@ -140,12 +140,12 @@ def floors(logs: Sequence[ArmLog]) -> dict[str, np.ndarray]:
             other = named[name[:-1] + "1"]
             length = min(len(log.position), len(other.position))
             apart = np.sqrt(np.mean((log.position[:length] - other.position[:length]) ** 2, axis=0))
-            found[name] = np.maximum(apart, ENCODER_STEP_RAD)
+            found[name] = np.maximum(apart, ENCODER_STEP_RAD / TO_RAD)
     return found
 
 
 def learn(arm: Arm, logs: Sequence[ArmLog], quick: bool, seed: int) -> tuple[dict[str, Play], Choice]:
-    """Every rung fitted to five in six motions, and the one chosen on the sixths, whole and open loop."""
+    """Every rung fitted to five in six motions, the one chosen on the sixths, whole and open loop, and fitted to all then."""
     held_out, train = list(logs[5::6]), [log for i, log in enumerate(logs) if i % 6 != 5]
     windows = cut(train, 6.0, 24.0 if quick else 12.0)
     recipe = MatchMotion(iterations=5 if quick else 12)
@@ -158,7 +158,20 @@ def learn(arm: Arm, logs: Sequence[ArmLog], quick: bool, seed: int) -> tuple[dic
     if not quick:
         plays["mlp"] = _network(*fitted["friction m4"], train, seed)
     scale = np.median(errors(plays["pd"], held_out), axis=0)
-    return plays, choose({name: (errors(p, held_out) / scale).mean(axis=1) for name, p in plays.items()})
+    choice = choose({name: (errors(p, held_out) / scale).mean(axis=1) for name, p in plays.items()})
+    return plays | {"chosen": _refit(logs, choice.rung, fitted, plays, recipe)}, choice
+
+
+def _refit(
+    logs: Sequence[ArmLog], name: str, fitted: dict[str, Any], plays: dict[str, Play], recipe: MatchMotion
+) -> Play:
+    """The chosen rung with the held-out motions counted in; a network stays as it was chosen."""
+    if name not in fitted:
+        return plays[name]
+    rung = next(r for r in _rungs() if r.name == name)
+    joints, params = fitted[name]
+    again, _ = fit_joints(joints, _begin(rung)[0], params, cut(logs, 6.0, 12.0), recipe)
+    return _player(joints, again)
 
 
 def _network(joints: Joints, params: Params, train: Sequence[ArmLog], seed: int) -> Play:

@@ -11,7 +11,6 @@ from gapless.core import GaplessError
 Columns = dict[str, np.ndarray]
 JAW_RAD = 2.336
 """Servo travel of the gripper, of which the logs give the opened fraction."""
-JAW_RAD_RUN1 = 2.310
 ARM_JOINTS = ("Rotation", "Pitch", "Elbow", "Wrist_Pitch", "Wrist_Roll", "Jaw")
 ENCODER_STEP_RAD = 0.00153
 

@@ -50,7 +50,7 @@ class Joints(eqx.Module):
         return self.trace(params, pieces, key)["position"]
 
     def trace(self, params: Params, pieces: Pieces, key: PRNGKeyArray) -> Signals:
-        """Position, velocity and torque at the samples."""
+        """Position, velocity, torque and how far a network was trusted, at the samples."""
         weights = hold_weights(params["command.latency"], self.period_s, self.substeps, self.remembered)
         target = pieces.inputs["target"]
         past = jnp.stack([_earlier(target, k) for k in range(self.remembered)], axis=-1)
@@ -60,12 +60,12 @@ class Joints(eqx.Module):
             pieces.position,
             pieces.velocity,
             spread(self.actuator.init(key), pieces.position.shape),
-            jnp.zeros_like(pieces.position),
+            {"torque": jnp.zeros_like(pieces.position), "trusted": jnp.ones_like(pieces.position)},
         )
 
         def sample(state: Any, row: Any) -> Any:
             commands, others = row
-            now = {"position": state[0], "velocity": state[1], "torque": state[3]}
+            now = {"position": state[0], "velocity": state[1], **state[3]}
             for s in range(self.substeps):
                 target = jnp.sum(weights[..., s, :] * commands, axis=-1)
                 state = self._substep(params, state, others | {"target": target}, key)
@@ -84,7 +84,8 @@ class Joints(eqx.Module):
         if self.friction is not None:
             torque = torque + self.friction.step(params, None, seen, dt_s, key)[1]["friction"]
         velocity = jnp.clip(velocity + torque / seen["inertia"] * dt_s, -100, 100)
-        return position + velocity * dt_s, velocity, memory, seen["torque"]
+        said = {"torque": seen["torque"], "trusted": seen.get("trusted", jnp.ones_like(position))}
+        return position + velocity * dt_s, velocity, memory, said
 
 
 def hold_weights(

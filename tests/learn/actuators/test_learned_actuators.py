@@ -145,7 +145,7 @@ def test_a_network_is_trained_through_the_simulation() -> None:
     held = Joints(made, joints.friction, joints.load, joints.inertia, 0.01, 2, 4)
     first, last = (jax.tree.map(lambda x, s=s: x[s], pieces) for s in (slice(0, 4), slice(4, 6)))
     recipe = FitNetwork(rate=1e-2, batch=4, steps=30, looks=3)
-    found, fitted = fit_network_to_motion(held, wrong, first, last, recipe, KEY)
+    _, fitted = fit_network_to_motion(held, wrong, first, last, recipe, KEY)
     assert float(fitted.held_out) < 0.7 * float(fitted.before)
     with pytest.raises(GaplessError, match="fit_joints"):
         fit_network_to_motion(joints, wrong, first, last, recipe, KEY)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError, Signals
-from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkForm, new_network
+from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkForm, new_network, spoken
 from gapless.simulators.parts.history import History
 from gapless.simulators.parts.servo import IdealPD
 
@@ -94,6 +94,8 @@ def test_inside_its_range_the_network_answers_and_outside_the_rung_below() -> No
     _, outside = block.step(PARAMS, block.init(KEY), far, 0.002, KEY)
     assert float(outside["trusted"]) == 0
     assert float(outside["torque"]) == pytest.approx(27.0)
+    assert spoken(inside["trusted"], "pd") == ""
+    assert "100.0%" in spoken(outside["trusted"], "pd")
 
 
 def test_an_untrained_correction_changes_nothing() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gapless.core import Block, GaplessError, Parameter
+from gapless.core import Block, Parameter
 from gapless.simulators.joints import PLANT
 from gapless.simulators.parts.friction import LAWS, Friction, FrictionLaw
 from gapless.simulators.parts.servo import MOTOR, PD, DcMotor, IdealPD
@@ -22,14 +22,6 @@ class Rung:
     @property
     def friction(self) -> Friction | None:
         return None if self.law is None else Friction(self.law)
-
-    def without(self, *names: str) -> "Rung":
-        """The rung with some of its parameters known."""
-        kept = tuple(p for p in self.parameters if p.name not in names)
-        if len(kept) + len(names) != len(self.parameters):
-            missing = sorted(set(names) - {p.name for p in self.parameters})
-            raise GaplessError(f"rung {self.name!r} has no parameter {', '.join(missing)}, so none can be fixed.")
-        return Rung(self.name, self.actuator, self.law, kept)
 
 
 def ladder(law: str = "m4") -> tuple[Rung, ...]:

@@ -77,9 +77,9 @@ def form_of(network: NetworkActuator) -> NetworkForm:
 def description(network: NetworkActuator) -> dict[str, Any]:
     """Everything needed to run the network elsewhere, as plain numbers; arrays lead with joints where it has several.
 
-    features = (clip(x, low, high) − shift) · scale, errors at history_s first, then velocities; with a recurrence its memory
-    follows the features. torque = torque_scale · (linear · features + layers(features)), rectifiers between layers. `adds` says
-    whether that is added to the rung below. `rectified_layers` folds the linear path into the layers.
+    features = (clip(x, low, high) − shift) · scale, errors at history_s first, then velocities; with a recurrence the layers
+    see its memory in their place. torque = torque_scale · (linear · features + layers(features)), rectifiers between
+    layers. `adds` says whether that is added to the rung below. `rectified_layers` folds the linear path into the layers.
     """
     gru = network.gru
     return {

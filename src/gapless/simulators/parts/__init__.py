@@ -1,0 +1,1 @@
+"""Parts that act around or inside a simulated machine: motors, friction, gears, networks."""

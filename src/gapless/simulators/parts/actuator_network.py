@@ -130,7 +130,15 @@ class NetworkActuator(Block):
         if self.gru is None:
             return hidden, self.torque * self.layers(x)
         hidden = self.gru(x, hidden, dt_s)
-        return hidden, self.torque * self.layers(jnp.concatenate([x, hidden], axis=-1))
+        return hidden, self.torque * self.layers(hidden)
+
+
+def spoken(trusted: Float[Array, "..."], below: str) -> str:
+    """One sentence where a network was asked outside its training range; empty where it never was."""
+    share = float(jnp.mean(trusted < 1))
+    if share == 0:
+        return ""
+    return f"The network was outside its training range in {share:.1%} of the steps; there {below!r} answered, or helped to."
 
 
 def look(history: History, memory: Any, inputs: Signals, dt_s: float) -> tuple[Any, Float[Array, "*many feature"]]:
@@ -179,7 +187,7 @@ def new_network(
     flat = seen.reshape(-1, *seen.shape[2:])
     layers_key, gru_key = jax.random.split(key)
     features = seen.shape[-1]
-    layers = new_layers(features + form.recurrent, form.hidden, layers_key, joints)
+    layers = new_layers(form.recurrent or features, form.hidden, layers_key, joints)
     gru = new_gru(features, form.recurrent, form.spacing_s, gru_key, joints) if form.recurrent else None
     scale = 1 / jnp.maximum(flat.std(0), 1e-6)
     known = Range(flat.min(0), flat.max(0))

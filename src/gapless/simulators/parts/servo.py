@@ -1,6 +1,5 @@
 """The first rungs of the actuator ladder: an ideal PD, and the DC motor behind it with its limits."""
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
@@ -44,11 +43,8 @@ class IdealPD(Block):
 class DcMotor(Block):
     """A position loop that sets the duty of a DC motor: limits of voltage and current, back-EMF, a supply that sags.
 
-    Without "enabled" among the inputs the motor is on; switched off it exerts nothing.
+    "gain_scale" among the inputs multiplies the gain, as a register does; "enabled" switches the motor off at 0.
     """
-
-    gain: str = eqx.field(static=True, default="motor.gain")
-    """Duty per radian of error."""
 
     def init(self, key: PRNGKeyArray) -> None:
         return None
@@ -58,7 +54,7 @@ class DcMotor(Block):
     ) -> tuple[None, Signals]:
         velocity, k = inputs["velocity"], params["motor.constant"]
         error = inputs["target"] - inputs["position"] + params["motor.bias"]
-        duty = inputs.get("gain_scale", 1.0) * params[self.gain] * error - params["motor.lead"] * velocity
+        duty = inputs.get("gain_scale", 1.0) * params["motor.gain"] * error - params["motor.lead"] * velocity
         duty = jnp.clip(duty, -1, 1)
         # The supply's own resistance carries the duty's share of the current twice: V = D·(E − r·D·I).
         resistance = params["motor.resistance"] + params["motor.sag"] * duty**2
