@@ -43,7 +43,7 @@ def run(block: NetworkActuator, seconds: float, dt_s: float) -> Signals:
     return {k: np.asarray(v) for k, v in out.items()}
 
 
-@pytest.mark.parametrize("dt_s", [0.001, 0.004, 0.01, 0.02, 0.025])
+@pytest.mark.parametrize("dt_s", [0.001, 0.01, 0.025])
 def test_history_is_asked_in_seconds(dt_s: float) -> None:
     history = History((0.0, 0.03, 0.1), 1, 0.02)
     times = jnp.arange(round(0.3 / dt_s) + 1) * dt_s
