@@ -128,31 +128,28 @@ def _bench(options: RealServos, where: dict[str, Any]) -> list[Row]:
     best = min(peers.values(), default=float("nan"))
     found = [_row("servo_xl330", m, e.mean(), e.mean() / best, f"median {np.median(e):.4f}") for m, e in by_log.items()]
     found.insert(0, _row("servo_xl330", "nominal", np.mean(cells[0]["nominal"]), np.mean(cells[0]["nominal"]) / best))
-    taken = np.array([by_log[r][i] for i, r in enumerate(_taken(by_log))])
-    detail = f"rung of each held-out log chosen on the others: {', '.join(sorted(set(_taken(by_log))))}"
+    held_out = {c["model"]: np.array(c["held_out"]) for c in cells if c["model"] not in LAWS}
+    rungs = [_taken(held_out, None if where["test"] else i) for i in range(len(cells[0]["errors"]))]
+    taken = np.array([by_log[r][i] for i, r in enumerate(rungs)])
+    detail = f"chosen on held-out training logs: {', '.join(sorted(set(rungs)))}"
     return [*found, _row("servo_xl330", "chosen", taken.mean(), taken.mean() / best, detail)]
 
 
-def _taken(by_log: dict[str, np.ndarray]) -> list[str]:
-    """For each held-out log, the ladder's rung with the least held-out error over the other logs."""
-    ladder = [m for m in by_log if m not in LAWS]
-    logs = range(len(by_log[ladder[0]]))
-    return [min(ladder, key=lambda m, i=i: np.delete(by_log[m], i).mean() if len(logs) > 1 else 0.0) for i in logs]
+def _taken(held_out: dict[str, np.ndarray], judged: int | None) -> str:
+    """The ladder's rung with the least held-out error, without the log that is judged itself."""
+    return min(held_out, key=lambda m: (held_out[m] if judged is None else np.delete(held_out[m], judged)).mean())
 
 
 def _bench_cell(where: dict[str, Any]) -> dict[str, Any]:
     logs, model = bench_logs(Path(where["train"])), where["model"]
+    judged = bench_logs(Path(where["test"])) if where["test"] else logs
     peer = json.loads((Path(where["folder"]) / "peer_fits" / "m1.json").read_text())
-    if where["test"]:
-        judged = bench_logs(Path(where["test"]))
-        found = real_xl330.learn(logs, np.ones((1, len(logs)), bool), model, where["quick"])
-        errors = real_xl330.errors(judged, model, found[0])
-    else:
-        judged = logs
-        found = real_xl330.learn(logs, ~np.eye(len(logs), dtype=bool), model, where["quick"])
-        errors = np.array([real_xl330.errors([log], model, p)[0] for log, p in zip(logs, found, strict=True)])
+    folds = np.vstack([~np.eye(len(logs), dtype=bool), np.ones((1, len(logs)), bool)])
+    found = real_xl330.learn(logs, folds, model, where["quick"])
+    held_out = [float(real_xl330.errors([log], model, p)[0]) for log, p in zip(logs, found, strict=False)]
+    errors = real_xl330.errors(judged, model, found[-1]).tolist() if where["test"] else held_out
     nominal = real_xl330.errors(judged, "m1", real_xl330.nominal(peer))
-    return {"model": model, "errors": errors.tolist(), "nominal": nominal.tolist()}
+    return {"model": model, "errors": errors, "held_out": held_out, "nominal": nominal.tolist()}
 
 
 def _joints(options: RealServos, where: dict[str, Any]) -> list[Row]:
