@@ -52,7 +52,7 @@ def minimise(
         return tried, cost_of(tried, residuals(tried))
 
     free, damping = begin, jnp.full(len(begin), 1e-2)
-    cost = jnp.full(len(begin), jnp.inf)
+    cost, still = jnp.full(len(begin), jnp.inf), 0
     for k in range(iterations):
         gradient, curvature, cost = normal(free)
         moved = jnp.zeros(len(begin), bool)
@@ -67,6 +67,8 @@ def minimise(
                 break
         if progress is not None:
             progress(k + 1, float(cost.mean()))
-        if bool(jnp.all(before - cost < 1e-4 * before)):
+        # Once may be too little damping; it has grown by then.
+        still = still + 1 if bool(jnp.all(before - cost < 1e-4 * before)) else 0
+        if still == 3:
             break
     return Found(free, cost)
