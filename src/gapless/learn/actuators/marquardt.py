@@ -8,6 +8,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 Residuals = Callable[[Float[Array, "problem param"]], Float[Array, "problem row"]]
+CHAOTIC = 1e3
+"""A residual that changes by more than this per unit of a free parameter is not used."""
 
 
 class Found(NamedTuple):
@@ -34,6 +36,9 @@ def minimise(
             return jax.jvp(residuals, (free,), (along,))
 
         r, slopes = jax.vmap(tangent, out_axes=(None, 2))(jnp.arange(free.shape[1]))
+        # Rows where the motion is chaotic say nothing about the parameters, and would drown those that do.
+        calm = jnp.max(jnp.abs(slopes), axis=2, keepdims=True) < CHAOTIC
+        slopes = jnp.where(calm, slopes, 0.0)
         weight = 1 / jnp.sqrt(1 + r**2)
         gradient = jnp.einsum("brp,br->bp", slopes, r * weight) / r.shape[1] + prior * (free - begin)
         curvature = jnp.einsum("brp,brq->bpq", slopes * weight[..., None], slopes) / r.shape[1]
@@ -48,7 +53,8 @@ def minimise(
         scale = jnp.einsum("bpp->bp", curvature)
         damped = curvature + damping[:, None, None] * jax.vmap(jnp.diag)(scale + 1e-8)
         change = -jnp.linalg.solve(damped, gradient[..., None])[..., 0]
-        tried = free + jnp.clip(change, -2, 2)
+        # One problem without a step must not spoil those that it is simulated with.
+        tried = free + jnp.where(jnp.isfinite(change), jnp.clip(change, -2, 2), 0.0)
         return tried, cost_of(tried, residuals(tried))
 
     free, damping = begin, jnp.full(len(begin), 1e-2)
