@@ -70,7 +70,7 @@ class Identified:
     """The held-out chi-square at the prior's centre."""
     agreeing: tuple[int, int] = (1, 1)
     """Beginnings that led to the same place, and all of them."""
-    untold: Untold = Untold((), ())
+    untold: Untold = field(default_factory=lambda: Untold((), ()))
     """What the logs cannot tell."""
     bend: float = 1.0
     """How far the posterior is from a Gaussian: worst ratio of the cost and its parabola."""

@@ -1,4 +1,4 @@
-"""Parts that are learned or fitted and act around the physics: residuals and sensors."""
+"""Parts that act around or inside a simulated machine: motors, friction, gears, residuals, sensors."""
 
 from .probe import Probe
 from .residual import MEMBER, Correction, Residual, silent_correction

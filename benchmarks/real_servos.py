@@ -1,0 +1,192 @@
+"""Real servos: how far the actuator ladder gets on the SO-101 arm, the XL330 bench and the H1-2's joints.
+
+.venv/bin/python benchmarks/real_servos.py --sets so101_arm servo_xl330 h1_motor
+.venv/bin/python benchmarks/real_servos.py --set servo_xl330 --train FILE --test FILE
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+
+import real_h1
+import real_so101
+import real_xl330
+from frame import HERE, Benchmark, Cells, console, finish
+from gapless.core import GaplessError
+from gapless.simulators.parts.friction import LAWS
+from recordings_servos import JointWindows, arm_logs, bench_logs, joint_windows
+
+SETS = ("so101_arm", "servo_xl330", "h1_motor")
+MINUTES = {"so101_arm": 4, "servo_xl330": 6, "h1_motor": 3}
+"""Learning time on two free cores."""
+BARS = {"so101_vs_floor": "≤ 2, aim 1.5", "servo_vs_friction_models": "≤ 0.8", "h1_vs_analytic": "≤ 0.6"}
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RealServos(Benchmark):
+    """Which recordings."""
+
+    sets: tuple[str, ...] = SETS
+    """Which machines."""
+    set: str = ""
+    """One machine alone, as --train and --test need it."""
+    train: Path | None = None
+    """Learn from this file and not from the set's own."""
+    test: Path | None = None
+    """Judge on this file and not on what the set holds out."""
+    seed: int = 0
+    """Of networks."""
+
+
+def folder() -> Path | None:
+    """Where the recordings are; None where there are none."""
+    named = os.environ.get("GAPLESS_DATA")
+    found = Path(named) if named else HERE.parents[1] / "shared" / "data"
+    return found if found.is_dir() else None
+
+
+def rows(options: RealServos) -> list[Row]:
+    """Set, model, error, what it is relative to, and the ratio, for every machine asked for."""
+    data = folder()
+    if data is None:
+        console.print("There are no recordings beside the checkout; set GAPLESS_DATA to their folder. Skipped.")
+        return []
+    names = (options.set,) if options.set else options.sets
+    if (options.train or options.test) and len(names) != 1:
+        raise GaplessError("--train and --test need --set: the machine that the files are of.")
+    found: list[Row] = []
+    for name in names:
+        if name not in SETS:
+            raise GaplessError(f"there is no set of servos {name!r}; there are {', '.join(SETS)}.")
+        console.print(f"{name}: learning takes about {MINUTES[name]} minutes on two free cores.")
+        where = {
+            "folder": str(data / name),
+            "train": str(options.train or data / name / "train.npz"),
+            "test": str(options.test) if options.test else "",
+            "quick": options.quick,
+            "seed": options.seed,
+        }
+        found += {"so101_arm": _arm, "servo_xl330": _bench, "h1_motor": _joints}[name](options, where)
+    return found
+
+
+def figures(rows: list[Row]) -> dict[str, float]:
+    """The keys of BENCHMARKS.md, and beside h1_vs_analytic the ratio to a least squares that knows only commands are late."""
+    keys = {
+        ("so101_arm", "chosen"): "so101_vs_floor",
+        ("servo_xl330", "chosen"): "servo_vs_friction_models",
+        ("h1_motor", "chosen"): "h1_vs_analytic",
+        ("h1_motor", "chosen, against analytic with a late command"): "h1_vs_analytic_command_late",
+    }
+    return {keys[r["set"], r["model"]]: r["ratio"] for r in rows if (r["set"], r["model"]) in keys}
+
+
+def _row(set: str, model: str, error: Any, ratio: Any, detail: str = "") -> Row:
+    return {"set": set, "model": model, "error": float(error), "ratio": float(ratio), "detail": detail}
+
+
+def _arm(options: RealServos, where: dict[str, Any]) -> list[Row]:
+    return [r for cell in Cells("real_so101", options).run(_arm_cell, [where]) for r in cell["rows"]]
+
+
+def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
+    folder = Path(where["folder"])
+    logs, judged = arm_logs(Path(where["train"])), arm_logs(Path(where["test"] or folder / "dev.npz"))
+    floors = real_so101.floors(judged)
+    if not floors:
+        raise GaplessError("no motion has two runs (NAME.run0, NAME.run1), so there is no floor to compare with.")
+    arm = real_so101.Arm(folder / "nominal.xml", logs[0].period_s)
+    plays, choice = real_so101.learn(arm, logs, where["quick"], where["seed"])
+    mine = [log for log in judged if log.name in floors]
+    floor = np.array([floors[log.name] for log in mine])
+    errors = {
+        "perfect tracking": np.array([real_so101.rmse(log.command, log) for log in mine]),
+        "nominal": np.array([real_so101.rmse(arm.nominal(log), log) for log in mine]),
+        **{name: real_so101.errors(play, mine) for name, play in plays.items()},
+    }
+
+    def row(model: str, e: np.ndarray, detail: str) -> Row:
+        return _row("so101_arm", model, np.median(e), np.median(e / floor), detail)
+
+    errors = {"the other run": floor, **errors}
+    found = [row(m, e, " ".join(f"{x:.4f}" for x in np.median(e, axis=0))) for m, e in errors.items()]
+    found[-1]["detail"] += f". {choice.why}"
+    return {"rows": found}
+
+
+def _bench(options: RealServos, where: dict[str, Any]) -> list[Row]:
+    models = ["m1", "m6", "friction"] if options.quick else list(real_xl330.rungs())
+    cells = Cells("real_xl330", options).run(_bench_cell, [where | {"model": m} for m in models])
+    by_log = {c["model"]: np.array(c["errors"]) for c in cells}
+    peers = {m: e.mean() for m, e in by_log.items() if m in LAWS}
+    best = min(peers.values(), default=float("nan"))
+    found = [_row("servo_xl330", m, e.mean(), e.mean() / best, f"median {np.median(e):.4f}") for m, e in by_log.items()]
+    found.insert(0, _row("servo_xl330", "nominal", np.mean(cells[0]["nominal"]), np.mean(cells[0]["nominal"]) / best))
+    held_out = {c["model"]: np.array(c["held_out"]) for c in cells if c["model"] not in LAWS}
+    rungs = [_taken(held_out, None if where["test"] else i) for i in range(len(cells[0]["errors"]))]
+    taken = np.array([by_log[r][i] for i, r in enumerate(rungs)])
+    detail = f"chosen on held-out training logs: {', '.join(sorted(set(rungs)))}"
+    return [*found, _row("servo_xl330", "chosen", taken.mean(), taken.mean() / best, detail)]
+
+
+def _taken(held_out: dict[str, np.ndarray], judged: int | None) -> str:
+    """The ladder's rung with the least held-out error, without the log that is judged itself."""
+    return min(held_out, key=lambda m: (held_out[m] if judged is None else np.delete(held_out[m], judged)).mean())
+
+
+def _bench_cell(where: dict[str, Any]) -> dict[str, Any]:
+    logs, model = bench_logs(Path(where["train"])), where["model"]
+    judged = bench_logs(Path(where["test"])) if where["test"] else logs
+    peer = json.loads((Path(where["folder"]) / "peer_fits" / "m1.json").read_text())
+    folds = np.vstack([~np.eye(len(logs), dtype=bool), np.ones((1, len(logs)), bool)])
+    found = real_xl330.learn(logs, folds, model, where["quick"])
+    held_out = [float(real_xl330.errors([log], model, p)[0]) for log, p in zip(logs, found, strict=False)]
+    errors = real_xl330.errors(judged, model, found[-1]).tolist() if where["test"] else held_out
+    nominal = real_xl330.errors(judged, "m1", real_xl330.nominal(peer))
+    return {"model": model, "errors": errors, "held_out": held_out, "nominal": nominal.tolist()}
+
+
+def _joints(options: RealServos, where: dict[str, Any]) -> list[Row]:
+    names = sorted({real_h1.joint_of(f.name) for f in joint_windows(Path(where["test"] or where["train"]))})
+    cells = Cells("real_h1", options).run(
+        _joint_cell, [where | {"joint": n} for n in (names[:2] if options.quick else names)]
+    )
+    models = [k for k in cells[0] if k not in ("joint", "rung", "why")]
+    base = np.array([c["analytic"] for c in cells])
+    by_model = {m: np.array([c[m] for c in cells]) for m in models}
+    by_model["chosen"] = np.array([c[c["rung"]] for c in cells])
+    found = [_row("h1_motor", m, np.median(e), np.median(e / base)) for m, e in by_model.items()]
+    found[-1]["detail"] = ", ".join(f"{c['joint'].removesuffix('_joint')}: {c['rung']}" for c in cells)
+    late = by_model["chosen"] / by_model["analytic_command_late"]
+    name = "chosen, against analytic with a late command"
+    return [*found, _row("h1_motor", name, np.median(by_model["chosen"]), np.median(late))]
+
+
+def _joint_cell(where: dict[str, Any]) -> dict[str, Any]:
+    train = [f for f in joint_windows(Path(where["train"])) if real_h1.joint_of(f.name) == where["joint"]]
+    if not train:
+        raise GaplessError(
+            f"{where['train']} holds no windows of {where['joint']}, which are to be judged. Train on it too."
+        )
+    if where["test"]:
+        test = [f for f in joint_windows(Path(where["test"])) if real_h1.joint_of(f.name) == where["joint"]]
+    else:
+        test = [_windows(f, np.arange(len(f.command)) % 5 == 4) for f in train]
+        train = [_windows(f, np.arange(len(f.command)) % 5 != 4) for f in train]
+    return {"joint": where["joint"]} | real_h1.score(train, test, 60 if where["quick"] else 200, where["seed"])
+
+
+def _windows(f: JointWindows, chosen: np.ndarray) -> JointWindows:
+    return JointWindows(f.name, f.command[chosen], f.position[chosen], f.velocity[chosen], f.torque[chosen])
+
+
+if __name__ == "__main__":
+    chosen = tyro.cli(RealServos, description=__doc__)
+    table = rows(chosen)
+    finish("real_servos", chosen, figures(table), table, BARS)
