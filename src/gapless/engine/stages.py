@@ -36,6 +36,7 @@ from gapless.train import Train, Trained, train
 from .causes import attribution_figures
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
+from .incumbent import KEPT, deployments, gives_way, returns_of
 from .parts import BELIEF, identified_alone, residual_figures, simulator_of, write_learned
 from .recipe import Recipe
 from .workspace import Workspace
@@ -217,18 +218,22 @@ class Stages:
         )
         made_from = {"crank": self.crank, "seed": self.seed, "task": self.workspace.settings.task}
         made_from["train"] = [asdict(recipe) for recipe, _ in ways]
+        seen = [] if begin_with is None else deployments(self.workspace.store, begin_with, self.crank or None)
+        made_of |= {f"seen{k}": a.id for k, a in enumerate(seen)}
 
         def build(folder: Path) -> dict[str, Any]:
             found = [self._trained(belief, recipe, begin) for recipe, begin in ways]
             best = max(found, key=lambda trained: trained.value)
-            save_policy(folder, best.policy)
+            kept = begin_with is not None and not gives_way(returns_of(seen), found[0].curve[0][1], best.value)
+            save_policy(folder, self.policy(begin_with) if begin_with is not None and kept else best.policy)
             return {
                 "curve": best.curve,
                 "steps": sum(trained.steps for trained in found),
-                "return": best.value,
+                "return": found[0].curve[0][1] if kept else best.value,
                 "passed": best.passed,
                 "solved": best.passed == 1.0,
-                "afresh": best is found[-1] and len(found) > 1,
+                "afresh": not kept and best is found[-1] and len(found) > 1,
+                KEPT: begin_with.id if begin_with is not None and kept else None,
             }
 
         return self.workspace.store.make("policy", made_of, made_from, build)

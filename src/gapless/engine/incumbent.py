@@ -1,0 +1,37 @@
+"""Whether a policy that has shown itself on the robot gives way to one that only promises more."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gapless.core import Artifact, Store
+
+CARRIES_OVER = 0.5
+"""Share of what the simulator missed about one policy that it is expected to miss about the next, too."""
+KEPT = "kept"
+"""Figure of a policy that is another one kept: the other's id."""
+
+
+def deployments(store: Store, policy: Artifact, before_crank: int | None = None) -> list[Artifact]:
+    """Logs of a policy on the robot, under all ids that it has had; of earlier cranks only, if one is named."""
+    ids, known = {policy.id}, {a.id: a for a in store.all("policy")}
+    while policy.figures.get(KEPT) in known and policy.figures[KEPT] not in ids:
+        policy = known[policy.figures[KEPT]]
+        ids.add(policy.id)
+    found = [a for a in store.all("logs") if a.parents.get("policy") in ids]
+    return [a for a in found if before_crank is None or 0 < a.recipe["crank"] < before_crank]
+
+
+def returns_of(logs: list[Artifact]) -> list[float]:
+    """What it scored there, episode by episode."""
+    return [float(e["return"]) for a in logs for e in a.figures["episodes"]]
+
+
+def gives_way(shown: Sequence[float], simulated: float, promised: float) -> bool:
+    """Whether `promised`, the simulated return of a candidate, is worth more than what the policy in place has shown.
+
+    `simulated` is what the same simulator makes of the policy in place. Where that is less than was seen on the robot, the
+    simulator is blind to something, and only a part of that blindness will favour the candidate as well.
+    """
+    missed = float(np.mean(shown)) - simulated if shown else 0.0
+    return promised > simulated + max(0.0, (1 - CARRIES_OVER) * missed)
