@@ -26,7 +26,7 @@ from gapless.core import (
     read_belief,
 )
 from gapless.core.artifact import write_text
-from gapless.learn import Finding, Performance, attribute, excite, gap, identify, preflight
+from gapless.learn import Design, Finding, Performance, attribute, design, gap, identify, preflight, residual_maps
 from gapless.logs import read_logs, split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
@@ -37,6 +37,7 @@ from gapless.train import Train, Trained, train
 from .causes import attribution_figures
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
+from .promises import fulfilled, promise_of
 from .recipe import Recipe
 from .workspace import Workspace
 
@@ -82,7 +83,9 @@ class Stages:
             logs = [log.with_source(purpose=purpose, crank=self.crank) for log in logs]
             write_logs(folder / LOGS, logs, task.name)
             figures = [self.episode_figures(good_part(log)) for log in logs]
-            return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": figures}
+            expected = [(file.expected(), log) for file, log in zip(files.values(), logs, strict=True)]
+            motions = [fulfilled(promise, log) for promise, log in expected if promise is not None]
+            return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": figures, "motions": motions}
 
         made = self.workspace.store.make("logs", made_of, recipe, build)
         shutil.rmtree(progress, ignore_errors=True)
@@ -91,6 +94,8 @@ class Stages:
     def _record(self, robot: Robot, plan: Plan, k: int, episode: int, file: EpisodeFile) -> Log:
         policy, gate = plan.policy(k), Gate(robot, self.recipe.limits)
         gate.connect()
+        if plan.promise is not None:
+            file.expect(plan.promise(k))
         self.tell(f"recording episode {episode}")
         key = key_for(self.seed, "episode", episode)
         log = file.record(gate, plan, self.workspace.task, episode, policy, key)
@@ -114,13 +119,18 @@ class Stages:
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
         known, simulator, r = self.known(belief), self.workspace.simulator, self.recipe
+        chosen: dict[int, Design] = {}
 
         def motion(k: int) -> Block:
             self.tell("choosing a motion")
             key = key_for(self.seed, "excite", self.crank, k)
-            return excite(simulator, known, robot.interface, r.excite_s, r.excite, key)
+            chosen[k] = design(simulator, known, robot.interface, r.excite_s, r.excite, key)
+            return chosen[k].motion
 
-        plan = Plan(episodes, r.excite_s, motion, for_task=False, recipe={"excite": asdict(r.excite)})
+        def promise(k: int) -> dict[str, Any]:
+            return promise_of(chosen[k], robot.interface)
+
+        plan = Plan(episodes, r.excite_s, motion, False, {"excite": asdict(r.excite)}, promise)
         return self.collect(robot, "excite", plan, {} if belief is None else {"belief": belief.id})
 
     def learn(self, logs: list[Artifact]) -> Artifact:
@@ -140,6 +150,7 @@ class Stages:
             cleared = any(a.figures.get("preflight") == [] for a in self.workspace.store.all("belief"))
             bugs = self.preflight(kept, ask_model=not cleared) if self.recipe.preflight else []
             if bugs:
+                self.keep_findings(bugs, made_of)
                 raise GaplessError(
                     f"the logs break a convention, so nothing is learnt from them: {bugs[0].evidence}. {bugs[0].advice} "
                     "`gapless preflight` shows all of it; --recipe.no-preflight learns all the same."
@@ -161,6 +172,8 @@ class Stages:
                 "agreeing": list(found.agreeing),
                 "bend": found.bend,
                 "untold": found.untold.sentence(),
+                "untold_alone": list(found.untold.parameters),
+                "untold_together": [[[name, weight] for name, weight in c] for c in found.untold.combinations],
                 "refused": found.refused,
                 "preflight": [bug.to_dict() for bug in bugs] if self.recipe.preflight else None,
             }
@@ -174,6 +187,12 @@ class Stages:
             self.tell(f"preflight, {what}")
 
         return preflight(self.workspace.simulator, self.prior(), logs, told, ask_model)
+
+    def keep_findings(self, findings: list[Finding], made_of: dict[str, str]) -> Artifact:
+        """What preflight found in the logs that `made_of` names, for the page."""
+        figures = {"findings": [finding.to_dict() for finding in findings]}
+        recipe = {"crank": self.crank, "seed": self.seed}
+        return self.workspace.store.make("preflight", made_of, recipe, lambda folder: figures)
 
     def gap(self, belief: Artifact | None, logs: list[Artifact]) -> Artifact:
         """How wrong the simulator is on held-out logs: as its data sheet has it, and as believed now."""
@@ -388,6 +407,7 @@ class Stages:
                 }
                 for name, curve in before.curves.items()
             ],
+            "maps": [asdict(m) for m in residual_maps(simulator, nominal if belief is None else belief, held_out)],
         }  # fmt: skip
 
 

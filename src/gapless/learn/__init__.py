@@ -9,6 +9,7 @@ from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
 from .preflight import Finding, apply_fix, preflight
+from .residual_map import ResidualMap, residual_maps
 from .returns import Performance
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Identified",
     "Identify",
     "Performance",
+    "ResidualMap",
     "Share",
     "apply_fix",
     "attribute",
@@ -34,5 +36,6 @@ __all__ = [
     "gap",
     "identify",
     "preflight",
+    "residual_maps",
     "sensor_noise",
 ]

@@ -25,15 +25,6 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """What a belief rests on."""
-
-    chi_square: Value
-    """Of held-out logs, per degree of freedom; 1 where sensor noise explains all that is left."""
-    seconds_of_log: Value
-
-
-@dataclass(frozen=True)
 class Episode:
     """One episode on the robot, whole or not."""
 
@@ -141,10 +132,6 @@ def read_estimates(figures: Mapping[str, Any]) -> tuple[Estimate, ...]:
     return tuple(_estimate(item) for item in records(figures.get("parameters")))
 
 
-def read_fit(figures: Mapping[str, Any]) -> Fit:
-    return Fit(real(figures.get("chi_square")), real(figures.get("seconds_of_log")))
-
-
 def read_episodes(figures: Mapping[str, Any]) -> tuple[Episode, ...]:
     return tuple(_episode(item) for item in records(figures.get("episodes")))
 
@@ -173,7 +160,7 @@ def unwound(curve: Curve) -> Curve:
     if curve.unit != "rad":
         return curve
     series = ("measured", "before", "after")
-    return replace(curve, **{name: _without_turns(getattr(curve, name)) for name in series})
+    return replace(curve, **{name: without_turns(getattr(curve, name)) for name in series})
 
 
 def read_attribution(figures: Mapping[str, Any]) -> Attribution:
@@ -279,10 +266,9 @@ def _by_channel(value: Any) -> dict[str, Values]:
     return {str(channel): reals(errors) for channel, errors in mapping(value).items()}
 
 
-def _without_turns(values: Values) -> Values:
-    """Angles that follow each other by less than half a turn."""
+def without_turns(values: Values, before: Value = None) -> Values:
+    """Angles that follow each other, the first of them `before`, by less than half a turn."""
     found: list[Value] = []
-    before = None
     for value in values:
         if value is not None:
             turns = 0.0 if before is None else round((value - before) / math.tau)
