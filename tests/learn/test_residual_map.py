@@ -20,11 +20,11 @@ def test_missing_damping_shows_as_an_error_that_opposes_the_rate(
 ) -> None:
     without = belief_of(hidden | {"hinge.damping": 0.0})
     (found,) = residual_maps(pendulum, without, collect(2, seconds=5.0))
-    assert "hinge.position, rate" in (found.x["name"], found.y["name"])
+    assert "rate of hinge.position" in (found.x["name"], found.y["name"])
     assert found.size > 2 * found.noise
     assert found.follows > 0.5
     cells = np.array(found.mean, dtype=float)  # None becomes nan
-    along = cells if found.y["name"] == "hinge.position, rate" else cells.T
+    along = cells if found.y["name"] == "rate of hinge.position" else cells.T
     assert np.nanmean(along[: len(along) // 3]) > 0 > np.nanmean(along[-(len(along) // 3) :])
 
 

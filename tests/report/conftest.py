@@ -76,7 +76,7 @@ def map_figures(channel: str, unit: str, size: float) -> dict[str, Any]:
     ]
     count = [[3 * here for here in row] for row in seen]
     x = {"name": channel, "unit": unit, "low": -1.5 * size, "high": 1.5 * size}
-    y = {"name": f"{channel}, rate", "unit": f"{unit}/s", "low": -6 * size, "high": 6 * size}
+    y = {"name": f"rate of {channel}", "unit": f"{unit}/s", "low": -6 * size, "high": 6 * size}
     told = {"size": 0.013 * size, "noise": 0.004 * size, "follows": 0.64}
     return {"channel": channel, "unit": unit, "ahead_s": 0.1, "x": x, "y": y, "mean": mean, "count": count, **told}
 

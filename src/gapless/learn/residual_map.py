@@ -144,7 +144,7 @@ def _motion(windows: Windows, column: int) -> list[_Signal]:
     value = windows.measured[rows, first] + change / 2
     value = np.angle(np.exp(1j * value)) if unit == "rad" else value
     rate = change / np.maximum(windows.times[rows, last] - windows.times[rows, first], 1e-9)
-    return [_Signal(name, unit, value), _Signal(f"{name}, rate", f"{unit}/s" if unit else "1/s", rate)]
+    return [_Signal(name, unit, value), _Signal(f"rate of {name}", f"{unit}/s" if unit else "1/s", rate)]
 
 
 def _partners(simulator: Simulator, windows: Windows, column: int) -> list[_Signal]:

@@ -38,6 +38,8 @@ def bars(
     low, high = min(0.0, *ends), max(least, 0.0, *ends)
     across = rows.scale(low, high if high > low else low + 1.0, inset=0)
     ticks = [(value, written(value)) for value, _ in across.ticks(96)]
+    if any(part.low is not None and part.high is not None for part, _ in shown):
+        title += ", with its 90 % interval"
     marks = [_bar(across, rows.middle(i), part, class_, written) for i, (part, class_) in enumerate(shown)]
     return picture(width, rows.height, said, rows.axis(across, ticks, title), rows.captions(), *marks)
 
@@ -49,5 +51,6 @@ def _bar(across: Scale, y: float, part: Part, class_: str, written: Callable[[fl
         return block((begin, y - 8, end - begin, 16), f"bar {class_}", tip)
     tip += f"\n90 % {written(part.low)} to {written(part.high)}"
     return join(
-        block((begin, y - 8, end - begin, 16), f"bar {class_}", tip), whisker(across(part.low), across(part.high), y)
+        block((begin, y - 8, end - begin, 16), f"bar {class_}", tip),
+        whisker(across(part.low), across(part.high), y, "over"),
     )

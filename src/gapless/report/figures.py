@@ -95,6 +95,8 @@ class Attribution:
     """Each cause with the return it costs, the largest first."""
     together: Value
     unexplained: Value
+    repeatability: Value = None
+    """What the machine itself differs by when commands are repeated, as a share of the same error."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,7 @@ def read_attribution(figures: Mapping[str, Any]) -> Attribution:
     if not known and unexplained is not None:
         known = (Part("unexplained", unexplained),)
     causes, losses = (_largest_first(_parts(families, "family", what)) for what in ("explained", "loss"))
-    return Attribution(causes, known, losses, together, unexplained)
+    return Attribution(causes, known, losses, together, unexplained, real(figures.get("repeatability")))
 
 
 def _parts(items: list[Mapping[str, Any]], name: str, what: str) -> tuple[Part, ...]:

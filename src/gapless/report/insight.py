@@ -59,7 +59,7 @@ def unexplained(story: Story) -> Section:
     if not found:
         return missing(*heads, "gapless learn", "maps of what the belief leaves unexplained")
     says = f"Measured minus predicted, {terse(found[0].ahead_s)} s ahead on logs that no fit has seen, averaged where the motion "
-    says += "was; each channel over the two signals that its error follows most. Pale is explained. "
+    says += "was; each channel over the two signals that its error follows most. Pale cells are explained. "
     says += ". ".join(map(map_note, found[:3])) + "."
     return Section(*heads, says, panels((_map_title(m), map_chart(m)) for m in found))
 
@@ -104,7 +104,8 @@ def parts_chart(found: Sequence[LearnedPart], width: float) -> Markup:
 
 
 def _map_title(found: ResidualMap) -> str:
-    return f"{found.channel}: what is left, over {found.x.name} and {found.y.name}"
+    its = {found.channel: "its value", f"rate of {found.channel}": "its rate"}
+    return f"{found.channel}: what is left, over {' and '.join(its.get(s.name, s.name) for s in (found.x, found.y))}"
 
 
 def _fold(value: float) -> str:

@@ -38,7 +38,7 @@ def combination_chart(fit: Fit, width: float) -> Markup:
     ]  # fmt: skip
     parts = [(Part(name, weight), "after" if not name.startswith("and ") else "total") for name, weight in named]
     said = told("Parameters that the logs tell only together", [" and ".join(n for n, _ in c) for c in fit.together])
-    return bars(parts, width, (0.0, _weight, "movement that leaves no trace (first of each: 1)"), said)
+    return bars(parts, width, (0.0, _weight, "deviations of the prior, the first of each as 1"), said)
 
 
 def fit_table(fit: Fit) -> Markup | None:
@@ -58,7 +58,7 @@ def fit_table(fit: Fit) -> Markup | None:
         rows.append(("What the logs could not tell", fit.untold or "nothing: they say something about every parameter"))
     if fit.refused:
         rows.append(("Refused", fit.refused))
-    shown = [(what, wrapped(found)) for what, found in rows]
+    shown = [(wrapped(what), wrapped(found)) for what, found in rows]
     return table(("The fit", "Found"), shown, ()) if shown else None
 
 

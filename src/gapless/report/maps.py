@@ -41,8 +41,9 @@ def strongest(found: ResidualMap) -> float:
 
 def map_note(found: ResidualMap) -> str:
     """How much is left, and how much of it the map foretells."""
-    left = f"{found.channel}: {with_unit(number(found.size, 2), found.unit)}, noise alone {number(found.noise, 2)}"
-    return left if found.follows is None else f"{left}; {percent(found.follows)} of its square follows the map"
+    left = f"{found.channel} is off by {with_unit(number(found.size, 2), found.unit)}, by {number(found.noise, 2)} if noise "
+    left += "were all"
+    return left if found.follows is None else f"{left}, and the map foretells {percent(found.follows)} of its square"
 
 
 def _axis(side: Side) -> Axis:

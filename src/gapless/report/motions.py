@@ -16,10 +16,12 @@ from .svg import (
     Margins,
     area,
     axes,
+    block,
     clipped,
     dots,
     end_labels,
     frame,
+    legend,
     line,
     picture,
     segment,
@@ -50,6 +52,7 @@ def motion_chart(motion: Motion, channel: Expected) -> Markup:
                                               (came, last(channel.measured), "measured")) if v is not None]  # fmt: skip
     title = with_unit(shortened(channel.name, NAME_LETTERS), channel.unit and f"({channel.unit})")
     drawn = [axes(plot, "time (s)", title), clipped(plot, band, foreseen, seen), *dashes, end_labels(plot, labels)]
+    drawn.append(legend(plot, "all draws", block((-8, -6, 16, 12), "band")))
     return picture(*PANEL, motion_spoken(channel, came), *drawn, _tips(plot, motion, channel, came))
 
 

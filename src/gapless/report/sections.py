@@ -97,6 +97,8 @@ def causes(story: Story) -> Section:
     says = "All bars together are the data sheet’s whole error; one to the left hides others."
     if found.families:
         says = f"The largest cause is {found.families[0].name} with {percent(found.families[0].value)}. {says}"
+    if found.repeatability is not None:
+        says += f" The machine repeats itself to within {percent(found.repeatability)}: no model can explain that."
     charts = [both("Whose fault the error half a second ahead is", lambda width: causes_chart(found, width))]
     if found.losses:
         costliest = found.losses[0]
@@ -163,7 +165,11 @@ def _fitted(fit: Fit | None) -> str:
     )
     says += f"From {fixed(fit.seconds_of_log, 0)} s of logs. " if fit and fit.seconds_of_log is not None else ""
     if fit and fit.chi_square is not None:
-        says += f"Chi-square on held-out logs is {number(fit.chi_square, 2)} per degree of freedom; 1 would be sensor "
+        says += f"Chi-square on held-out logs is {number(fit.chi_square, 2)} per degree of freedom"
+        says += (
+            f", and was {number(fit.chi_square_before, 2)} before the fit" if fit.chi_square_before is not None else ""
+        )
+        says += "; 1 would be sensor "
         says += "noise alone, and what is above it has widened the belief. "
     return says
 
