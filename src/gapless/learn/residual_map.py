@@ -15,9 +15,11 @@ from .windows import Windows, cut, per_query, thin
 
 AHEAD_S = 0.1
 """How far ahead is predicted: long enough for a force to show, short enough to say where it acted."""
-EVERY_S = 0.04
-MOST_WINDOWS, MOST_MAPS = 240, 8
-FINEST, COARSEST, PER_CELL = 24, 6, 3
+EVERY_S = 0.02
+WORLDS = 2400
+"""Windows, each with a nudge for every state of its start, that are simulated at once at most."""
+MOST_MAPS = 8
+FINEST, COARSEST, PER_CELL = 24, 6, 1.5
 """Cells on a side of a map at most and at least, and samples that there should be for each."""
 JUDGED, FOLDS, BLOCK_S = 6, 5, 1.0
 """Cells on a side, folds and length of their stretches, when it is judged how far an error follows two signals."""
@@ -65,7 +67,7 @@ def residual_maps(simulator: Simulator, belief: Belief, logs: list[Log]) -> list
     windows = cut(simulator, logs, PREFIX_S + AHEAD_S + simulator.interface.period_s, EVERY_S)
     if windows is None:
         return []
-    windows = thin(windows, MOST_WINDOWS)
+    windows = thin(windows, WORLDS // (1 + windows.start.shape[1]))
     level = per_query(windows, sensor_noise(logs))
     slopes = predict(simulator, belief, windows, level)
     expected = doubt(slopes, sharpened(slopes, windows, level), prefix_of(windows))

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from gapless.learn.tempering import BEND
+
 from .causes import bars
 from .figures import Estimate, Part, Value
 from .fits import Fit
@@ -52,8 +54,8 @@ def fit_table(fit: Fit) -> Markup | None:
     if fit.agreeing is not None:
         rows.append(("Beginnings of the search that agree", f"{fit.agreeing[0]} of {fit.agreeing[1]}"))
     if fit.bend is not None:
-        bent = f"its cost is up to {number(fit.bend, 2)} times a Gaussian’s"
-        rows.append(("Shape of the belief", bent))
+        shape = "a Gaussian" if fit.bend < BEND else "no Gaussian"
+        rows.append(("Shape of the belief", f"{shape}: its cost is up to {number(fit.bend, 2)} times a parabola’s"))
     if fit.chi_square_before is not None or fit.untold:
         rows.append(("What the logs could not tell", fit.untold or "nothing: they say something about every parameter"))
     if fit.refused:

@@ -27,10 +27,12 @@ from .svg import (
     segment,
     strips,
 )
-from .wording import number, percent, shortened, terse, with_unit
+from .wording import NO_BREAK_SPACE, number, shortened, terse, with_unit
 
 FAR = 6.0
 """Limits farther apart than so many times the motion are told and not drawn."""
+AWAY = 0.5
+"""How far beyond the motion draws are shown, as a share of its range."""
 NAME_LETTERS = 34
 
 
@@ -40,7 +42,7 @@ def motion_chart(motion: Motion, channel: Expected) -> Markup:
     times = [t for t in motion.time_s if t is not None]
     limits = _drawn_limits(channel)
     x = Axis("time", 0.0, max(times, default=0.0) or 1.0)
-    plot = frame(*PANEL, x, Axis(channel.name, *span([*_values(channel), *limits])), Margins(right=78))
+    plot = frame(*PANEL, x, Axis(channel.name, *_room_for(channel, limits)), Margins(right=78))
     came = "sent" if channel.kind == "command" else "measured"
     dashes = [segment(plot.x.start, plot.y(v), plot.x.end, plot.y(v), "limit strong") for v in limits]
     band = area(plot, motion.time_s, channel.low, channel.high, "band")
@@ -72,16 +74,20 @@ def motion_spoken(channel: Expected, came: str) -> str:
 def teaching_chart(motion: Motion, width: float) -> Markup:
     """The share of each parameter's doubt that the motion was expected to leave."""
     parts = [(Part(name, share), "after") for name, share in motion.left.items()]
-    said = told("Doubt expected to be left", [f"{part.name} {percent(part.value)}" for part, _ in parts])
-    return bars(parts, width, (1.0, percent, "deviation expected after the motion, of that before"), said)
+    said = told("Doubt expected to be left", [f"{part.name} {_share(part.value)}" for part, _ in parts])
+    return bars(parts, width, (0.0, _share, "deviation expected after the motion, of that before"), said)
 
 
-def _values(channel: Expected) -> Values:
-    return (*channel.expected, *channel.low, *channel.high, *channel.measured)
+def _room_for(channel: Expected, limits: Sequence[float]) -> tuple[float, float]:
+    """Heights that show what was expected and what came whole, and the draws until they have run away."""
+    low, high = span([*channel.expected, *channel.measured, *limits])
+    away = AWAY * (high - low)
+    lowest, highest = span([low, high, *channel.low, *channel.high], 0.0)
+    return max(lowest, low - away), min(highest, high + away)
 
 
 def _drawn_limits(channel: Expected) -> list[float]:
-    known = [v for v in _values(channel) if v is not None]
+    known = [v for v in (*channel.expected, *channel.measured) if v is not None]
     wide = max(known) - min(known)
     return [
         v for v in channel.limits if v is not None and min(abs(v - k) for k in (min(known), max(known))) < FAR * wide
@@ -96,6 +102,10 @@ def _level(channel: Expected) -> Expected:
         channel.kind, channel.name, channel.unit, channel.limits, channel.expected, channel.low, channel.high,
         without_turns(channel.measured, last(channel.expected[:1])),
     )  # fmt: skip
+
+
+def _share(value: float) -> str:
+    return f"{terse(100 * value, 2)}{NO_BREAK_SPACE}%"
 
 
 def _pick(values: Values, places: Sequence[int]) -> list[float | None]:
