@@ -84,9 +84,11 @@ def map_figures(channel: str, unit: str, size: float) -> dict[str, Any]:
 def motion_figures() -> dict[str, Any]:
     time_s = [0.04 * i for i in range(151)]
     volts = [7.0 * math.sin(5 * t) for t in time_s]
-    channels = [("command", "motor", "V", 10.0, volts, 0.2)]
-    channels.append(("measurement", "cart.position", "m", 0.35, [0.2 * math.sin(2.3 * t) for t in time_s], 0.012))
-    channels.append(("measurement", "pole.angle", "rad", None, [1.2 * math.sin(4 * t) for t in time_s], 0.1))
+    channels = (
+        ("command", "motor", "V", 10.0, volts, 0.2),
+        ("measurement", "cart.position", "m", 0.35, [0.2 * math.sin(2.3 * t) for t in time_s], 0.012),
+        ("measurement", "pole.angle", "rad", None, [1.2 * math.sin(4 * t) for t in time_s], 0.1),
+    )
     told = [
         {
             "kind": kind, "name": name, "part": None, "unit": unit,

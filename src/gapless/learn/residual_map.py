@@ -23,6 +23,8 @@ FINEST, COARSEST, PER_CELL = 24, 6, 1.5
 """Cells on a side of a map at most and at least, and samples that there should be for each."""
 JUDGED, FOLDS, BLOCK_S = 6, 5, 1.0
 """Cells on a side, folds and length of their stretches, when it is judged how far an error follows two signals."""
+BLEW_UP = 999.0
+"""Errors from here on are simulations that came to no end, and no measure of anything."""
 EDGE = 0.01
 """Share of the samples at either end of an axis that it leaves out: one stray must not shrink the map."""
 
@@ -76,6 +78,7 @@ def residual_maps(simulator: Simulator, belief: Belief, logs: list[Log]) -> list
     for k in range(len(windows.columns)):
         rows, at = np.arange(len(windows)), nearest(windows, k, PREFIX_S + AHEAD_S)
         seen = windows.present[rows, at] & windows.present[rows, nearest(windows, k, PREFIX_S)]
+        seen &= np.abs(slopes.residual[rows, at]) < BLEW_UP
         if seen.any():
             error = np.where(seen, -slopes.residual[rows, at], np.nan)
             noise = float(np.median(expected[rows, at][seen]))
@@ -116,7 +119,8 @@ def _foretold(cells: _Cells, error: np.ndarray, fold: np.ndarray) -> float:
         held = fold[cells.inside] == k
         total = np.bincount(place[~held], off[~held], count) / (1 + np.bincount(place[~held], minlength=count))
         left += float(((off[held] - total[place[held]]) ** 2).sum())
-    return 1 - left / max(float((off**2).sum()), 1e-300)
+    whole = float((off**2).sum())
+    return 1 - left / whole if whole else 0.0
 
 
 def _cells(pair: tuple[_Signal, _Signal], side: int, seen: Bool[np.ndarray, " window"]) -> _Cells:

@@ -3,6 +3,7 @@
 from .charts import PANEL
 from .evidence import ResidualMap, Side
 from .markup import Markup, join, tag
+from .scale import Scale
 from .spoken import told
 from .svg import Axis, Frame, Margins, axes, block, frame, picture, text
 from .wording import UNKNOWN, fixed, number, percent, shortened, terse, with_unit
@@ -13,12 +14,14 @@ STRONG = 2.0
 """Errors of so many deviations of the noise or more may have full colour; a map of noise alone stays pale."""
 BAR = (14.0, 12.0)
 """Distance of the colour scale from the map, and its width."""
+DIGIT = 6.8
+"""Pixels that a letter of a tick takes."""
 NAME_LETTERS = 24
 
 
 def map_chart(found: ResidualMap) -> Markup:
     """Cells where the motion was: warm where the robot got farther up than predicted, cold where less far."""
-    plot = frame(*PANEL, _axis(found.x), _axis(found.y), Margins(left=54, right=84))
+    plot = frame(*PANEL, _axis(found.x), _axis(found.y), _margins(found))
     grid = axes(plot, _title(found.x), _title(found.y))
     cells = [_cell(plot, found, i, j) for i, row in enumerate(found.mean) for j, v in enumerate(row) if v is not None]
     return picture(*PANEL, map_spoken(found), grid, *cells, _scale(plot, found))
@@ -44,6 +47,13 @@ def map_note(found: ResidualMap) -> str:
     left = f"{found.channel} is off by {with_unit(number(found.size, 2), found.unit)}, by {number(found.noise, 2)} if noise "
     left += "were all"
     return left if found.follows is None else f"{left}, and the map foretells {percent(found.follows)} of its square"
+
+
+def _margins(found: ResidualMap) -> Margins:
+    """Room for the ticks of both scales, however many digits they have."""
+    rows = Scale(found.y.low, found.y.high, PANEL[1], 0.0).ticks(34)
+    left, right = max(len(words) for _, words in rows), len(_signed(-strongest(found)))
+    return Margins(left=16 + DIGIT * max(left, 4), right=sum(BAR) + 10 + DIGIT * max(right, 5))
 
 
 def _axis(side: Side) -> Axis:
