@@ -112,11 +112,22 @@ def _add_film(store: Store, rocking: tuple) -> None:
 
 
 def _crowd(store: Store, made: ModuleType) -> None:
-    """A belief over long names, an aborted recording, and an episode that was stopped."""
+    """A belief over long names, findings, maps from tiny to huge, an aborted recording, and an episode that was stopped."""
     figures = made.belief_figures(1)
     for k, parameter in enumerate(figures["parameters"]):
         parameter["name"] = f"{LONG}_{k}"
+    figures["residual"] = {"acts_on": [LONG, LONG], "held_out_before": 0.31, "held_out_after": 0.12}
     made.add(store, "belief", figures, {}, crank=12, again=True)
+    finding = {
+        "kind": "permuted",
+        "channels": [LONG, f"{LONG}_2"],
+        "evidence": f"{LONG} looks swapped",
+        "advice": "Swap.",
+    }
+    found = [finding | {"fold": 18.0}, finding | {"kind": "sign", "fold": 140.0}, finding | {"fold": None}]
+    made.add(store, "preflight", {"findings": found}, {}, crank=12)
+    maps = {"maps": [made.map_figures(LONG, "rad", 0.00002), made.map_figures("joint", "", 4e4)]}
+    made.add(store, "gap", made.gap_figures(1) | maps, {}, crank=12, again=True)
     reason = "cart.position reached 0.46 m and its limit is 0.45 m, so the gate cut the motor and waited for the reset"
     made.add(store, "aborted", {"robot_seconds": 7.0, "reason": reason}, {}, crank=12, purpose="excite")
     episode = {"episode": 3, "seconds": 1.7, "return": 0.2, "passed": False, "margin": -4.0, "stopped": reason}

@@ -79,6 +79,24 @@ def test_switch_turns_light_into_dark_and_back(open_page: Callable, pages: dict)
 
 
 @every_screen
+def test_pointing_at_a_cell_of_a_map_says_where_it_is_and_how_wrong(open_page: Callable, pages: dict, screen):
+    page = open_page(pages["whole"], screen).page
+    page.locator("#unexplained g[data-tip] .heat.above").first.hover()
+    assert "measured − predicted +" in page.locator("#tip").inner_text()
+
+
+def test_maps_are_coloured_by_light_and_dark_and_pale_where_all_is_explained(open_page: Callable, pages: dict):
+    ask = "() => ['above', 'below', 'seen'].map(c => getComputedStyle(document.querySelector('.heat.' + c)).fill)"
+    light, dark = (open_page(pages["whole"], "desk", scheme).page.evaluate(ask) for scheme in SCHEMES)
+    assert len({*light, *dark}) == 6
+    shades = (
+        "() => [...document.querySelectorAll('#unexplained [fill-opacity]')].map(c => +c.getAttribute('fill-opacity'))"
+    )
+    found = open_page(pages["whole"]).page.evaluate(shades)
+    assert min(found) < 0.2 and max(found) == 1.0
+
+
+@every_screen
 def test_pointing_at_a_mark_shows_its_figures(open_page: Callable, pages: dict, screen):
     page = open_page(pages["whole"], screen).page
     page.locator("#forecasts circle[data-tip]:visible").first.hover()

@@ -52,3 +52,12 @@ def test_nothing_is_learnt_from_logs_with_a_bug(workspace: Path, capsys: pytest.
     said = " ".join(capsys.readouterr().err.split())
     assert ended.value.code == 2
     assert "pole.angle does not change" in said and "no-preflight" in said
+
+
+@pytest.mark.parametrize("command", ["preflight", "learn"])
+def test_what_was_found_is_on_the_page(workspace: Path, command: str) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--workspace", str(workspace)])
+    main(["report", str(workspace), "--no-film"])
+    page = (workspace / "report.html").read_text()
+    assert "1 wrong convention in the logs" in page and "pole.angle does not change" in page

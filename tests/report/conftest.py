@@ -18,6 +18,10 @@ PARAMETERS = (
     ("hinge.damping", "N m s/rad", "friction", 0.0001, 0.0, 0.004, 0.0013),
     ("command.latency", "s", "latency", 0.0, 0.0, 0.06, 0.0232),
 )
+UNTOLD = (
+    "the logs do not tell hinge.damping, which stay near their nominal values; pole.mass and motor.gain and slider.damping "
+    "can only be told together (they may move by +1 : +0.94 : -0.4 unseen)"
+)
 CHANNELS = (("cart.position", "m", 0.18), ("pole.angle", "rad", 1.9))
 HORIZONS_S = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
@@ -34,7 +38,11 @@ def belief_figures(crank: int) -> dict[str, Any]:
         ends = {"deviation": wide / 2, "low95": row[6] - wide, "high95": row[6] + wide}
         parameters.append({**dict(zip(names, row, strict=True)), **ends})
     noise = {channel: 0.002 for channel, _, _ in CHANNELS}
-    return {"parameters": parameters, "chi_square": 1.07, "channel_noise": noise, "seconds_of_log": 30.0 * crank}
+    found = {"parameters": parameters, "chi_square": 1.07, "channel_noise": noise, "seconds_of_log": 30.0 * crank}
+    trust = {"chi_square_before": 84.0, "windows": 96, "window_s": 0.42, "agreeing": [3, 3], "bend": 1.2, "refused": ""}
+    together = [[["pole.mass", 1.0], ["motor.gain", 0.94], ["slider.damping", -0.4]]]
+    untold = {"untold": UNTOLD, "untold_alone": ["hinge.damping"], "untold_together": together}
+    return {**found, **trust, **untold, "preflight": []}
 
 
 def gap_figures(crank: int) -> dict[str, Any]:
@@ -54,7 +62,46 @@ def gap_figures(crank: int) -> dict[str, Any]:
         "unit": {channel: unit for channel, unit, _ in CHANNELS},
         "summary": {"before": before, "after": after, "floor": 0.01, "ratio": before / after},
         "curves": [curve(*channel) for channel in CHANNELS],
+        "maps": [map_figures(*channel) for channel in CHANNELS],
     }
+
+
+def map_figures(channel: str, unit: str, size: float) -> dict[str, Any]:
+    """An error that grows with the rate and with the command, along a ring in which the motion stayed."""
+    places = [(i - 9.5) / 10 for i in range(20)]
+    seen = [[0.3 < math.hypot(x, y) < 0.95 for x in places] for y in places]
+    mean = [
+        [-0.02 * size * math.tanh(4 * y) * (1 + x) if seen[i][j] else None for j, x in enumerate(places)]
+        for i, y in enumerate(places)
+    ]
+    count = [[3 * here for here in row] for row in seen]
+    x = {"name": channel, "unit": unit, "low": -1.5 * size, "high": 1.5 * size}
+    y = {"name": f"rate of {channel}", "unit": f"{unit}/s", "low": -6 * size, "high": 6 * size}
+    told = {"size": 0.013 * size, "noise": 0.004 * size, "follows": 0.64}
+    return {"channel": channel, "unit": unit, "ahead_s": 0.1, "x": x, "y": y, "mean": mean, "count": count, **told}
+
+
+def motion_figures() -> dict[str, Any]:
+    time_s = [0.04 * i for i in range(151)]
+    volts = [7.0 * math.sin(5 * t) for t in time_s]
+    channels = (
+        ("command", "motor", "V", 10.0, volts, 0.2),
+        ("measurement", "cart.position", "m", 0.35, [0.2 * math.sin(2.3 * t) for t in time_s], 0.012),
+        ("measurement", "pole.angle", "rad", None, [1.2 * math.sin(4 * t) for t in time_s], 0.1),
+    )
+    told = [
+        {
+            "kind": kind, "name": name, "part": None, "unit": unit,
+            "limit_low": None if limit is None else -limit, "limit_high": limit,
+            "expected": values, "measured": [v + 0.5 * wide for v in values],
+            "low": [v - wide * t for v, t in zip(values, time_s, strict=True)],
+            "high": [v + wide * t for v, t in zip(values, time_s, strict=True)],
+        }
+        for kind, name, unit, limit, values, wide in channels
+    ]  # fmt: skip
+    now = {row[0]: 0.1 * (row[5] - row[4]) for row in PARAMETERS}
+    after = {name: value * (0.1 + 0.1 * k) for k, (name, value) in enumerate(now.items())}
+    return {"episode": 0, "time_s": time_s, "channels": told, "draws": 26, "usage": 0.74, "now": now, "after": after}
 
 
 def curve(channel: str, unit: str, size: float) -> dict[str, Any]:
@@ -95,7 +142,8 @@ def logs_figures(seconds: float, returns: tuple[float, ...]) -> dict[str, Any]:
 
 
 def collect(store: Store, crank: int) -> Artifact:
-    return add(store, "logs", logs_figures(12.0, (0.4, 0.7, 0.5)), {}, crank=crank, purpose="excite")
+    figures = logs_figures(12.0, (0.4, 0.7, 0.5)) | {"motions": [motion_figures()]}
+    return add(store, "logs", figures, {}, crank=crank, purpose="excite")
 
 
 def turn(store: Store, crank: int, low: float, got: float) -> None:

@@ -15,8 +15,11 @@ from gapless.report import write_report
 HEADINGS = (
     "The loop, crank by crank",
     "Robot against simulation",
+    "Bug or gap?",
+    "The chosen motion",
     "Predicted against measured",
     "The gap by horizon and channel",
+    "What nothing explains yet",
     "Parameters",
     "What causes the gap",
     "Learning curves",
@@ -25,7 +28,7 @@ HEADINGS = (
     "Lineage",
 )
 HOSTILE = "<script>alert('&\")</script>"
-KINDS = ("logs", "aborted", "belief", "gap", "attribution", "policy", "check", "forecast", "outcome")
+KINDS = ("logs", "aborted", "preflight", "belief", "gap", "attribution", "policy", "check", "forecast", "outcome")
 
 
 class Elements(HTMLParser):
@@ -157,7 +160,10 @@ def test_page_survives_a_kind_that_was_never_made(kind: str, whole: Store):
 
 def test_hostile_names_are_shown_and_never_run(put: Callable[..., Any], empty: Store):
     estimate = {"nominal": 1.0, "prior_low": 0.0, "prior_high": 2.0, "mean": 1.0, "low95": 0.9, "high95": 1.1}
-    put("belief", {"parameters": [{**estimate, "name": HOSTILE, "unit": HOSTILE, "family": HOSTILE}]})
+    part = {"acts_on": [HOSTILE], "held_out_before": 0.2, "held_out_after": 0.1}
+    untold = {"untold": HOSTILE, "untold_together": [[[HOSTILE, 1.0], [HOSTILE, 2.0]]], "refused": HOSTILE}
+    parameters = [{**estimate, "name": HOSTILE, "unit": HOSTILE, "family": HOSTILE}]
+    put("belief", {"parameters": parameters, **untold, "residual": part})
     put("attribution", {"families": [{"family": HOSTILE, "explained": 0.5}], "together": 0.6, "unexplained": 0.4})
     curve = {
         "channel": HOSTILE,
@@ -168,7 +174,15 @@ def test_hostile_names_are_shown_and_never_run(put: Callable[..., Any], empty: S
         "after": [0, 1],
     }
     errors = {HOSTILE: [0.1, 0.2]}
-    put("gap", {"horizons_s": [0.1, 1.0], "before": errors, "after": errors, "floor": errors, "curves": [curve]})
+    side = {"name": HOSTILE, "unit": HOSTILE, "low": 0.0, "high": 1.0}
+    cells = {"channel": HOSTILE, "unit": HOSTILE, "x": side, "y": side, "mean": [[0.1, None]], "count": [[1, 0]]}
+    gap = {"horizons_s": [0.1, 1.0], "before": errors, "after": errors, "floor": errors, "curves": [curve]}
+    put("gap", {**gap, "maps": [cells]})
+    finding = dict.fromkeys(("kind", "evidence", "advice"), HOSTILE)
+    put("preflight", {"findings": [{**finding, "channels": [HOSTILE], "fold": 3.0}]})
+    moved = {"kind": HOSTILE, "name": HOSTILE, "unit": HOSTILE, "expected": [0, 1], "measured": [0, 1]}
+    motion = {"time_s": [0, 1], "channels": [moved], "now": {HOSTILE: 1.0}, "after": {HOSTILE: 0.5}}
+    put("logs", {"robot_seconds": 1.0, "episodes": [], "motions": [motion]})
     out = write_report(empty, empty.folder / "report.html", HOSTILE, HOSTILE)
     elements = Elements(out.read_text())
     assert elements.tags.count("script") == 1

@@ -30,9 +30,12 @@ class Preflight(InWorkspace):
 
     def run(self) -> dict[str, Any]:
         workspace = self.open() if self.folder is None else open_workspace(self.folder)
-        logs = usable(workspace.store.all("logs"))
+        stored = workspace.store.all("logs")
+        logs = usable(stored)
         with workspace.locked(), working("preflight") as tell:
-            found = self.stages(workspace, tell).preflight(logs)
+            stages = self.stages(workspace, tell)
+            found = stages.preflight(logs)
+            stages.keep_findings(found, {f"logs{k}": a.id for k, a in enumerate(stored)})
         if not found:
             say(f"No wrong convention in {len(logs)} logs: what is left between model and robot is a gap.")
             return {"findings": [], "logs": len(logs)}

@@ -10,6 +10,7 @@ from typing import Any
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Interface, Log, Robot, Store, Task
+from gapless.core.artifact import plain, write_text
 from gapless.logs import write_logs
 from gapless.robots import log_of, record
 
@@ -56,6 +57,8 @@ class Plan:
     for_task: bool = True
     """Whether an episode is over when the task says so; a motion that teaches goes on."""
     recipe: dict[str, Any] = field(default_factory=dict)
+    promise: Callable[[int], dict[str, Any]] | None = None
+    """What is expected of the k-th, once its policy was made."""
 
 
 class EpisodeFile:
@@ -63,6 +66,19 @@ class EpisodeFile:
 
     def __init__(self, path: Path, interface: Interface) -> None:
         self.path, self.interface = path, interface
+
+    def expect(self, promise: dict[str, Any]) -> None:
+        """Keep what is expected of the episode beside it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(self._promise, json.dumps(plain(promise)))
+
+    def expected(self) -> dict[str, Any] | None:
+        """What was expected of the episode, if anything was."""
+        return json.loads(self._promise.read_text()) if self._promise.is_file() else None
+
+    @property
+    def _promise(self) -> Path:
+        return self.path.with_suffix(".promise.json")
 
     def finished(self) -> Log | None:
         """The log, if the episode came to its end."""

@@ -25,7 +25,16 @@ from gapless.core import (
     prior_belief,
     read_belief,
 )
-from gapless.learn import Finding, Performance, attribute, excite, gap, identify, learn_residual, preflight
+from gapless.learn import (
+    Design,
+    Finding,
+    Performance,
+    attribute,
+    design,
+    identify,
+    learn_residual,
+    preflight,
+)
 from gapless.logs import read_logs, split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
@@ -36,8 +45,10 @@ from gapless.train import Train, Trained, train
 from .causes import attribution_figures
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
+from .gaps import Known, gap_figures
 from .incumbent import KEPT, deployments, gives_way, returns_of
 from .parts import BELIEF, identified_alone, residual_figures, simulator_of, write_learned
+from .promises import fulfilled, promise_of
 from .recipe import Recipe
 from .workspace import Workspace
 
@@ -83,7 +94,9 @@ class Stages:
             logs = [log.with_source(purpose=purpose, crank=self.crank) for log in logs]
             write_logs(folder / LOGS, logs, task.name)
             figures = [self.episode_figures(good_part(log)) for log in logs]
-            return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": figures}
+            expected = [(file.expected(), log) for file, log in zip(files.values(), logs, strict=True)]
+            motions = [fulfilled(promise, log) for promise, log in expected if promise is not None]
+            return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": figures, "motions": motions}
 
         made = self.workspace.store.make("logs", made_of, recipe, build)
         shutil.rmtree(progress, ignore_errors=True)
@@ -92,6 +105,8 @@ class Stages:
     def _record(self, robot: Robot, plan: Plan, k: int, episode: int, file: EpisodeFile) -> Log:
         policy, gate = plan.policy(k), Gate(robot, self.recipe.limits)
         gate.connect()
+        if plan.promise is not None:
+            file.expect(plan.promise(k))
         self.tell(f"recording episode {episode}")
         key = key_for(self.seed, "episode", episode)
         log = file.record(gate, plan, self.workspace.task, episode, policy, key)
@@ -115,13 +130,18 @@ class Stages:
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
         known, simulator, r = self.known(belief), self.simulator(belief), self.recipe
+        chosen: dict[int, Design] = {}
 
         def motion(k: int) -> Block:
             self.tell("choosing a motion")
             key = key_for(self.seed, "excite", self.crank, k)
-            return excite(simulator, known, robot.interface, r.excite_s, r.excite, key)
+            chosen[k] = design(simulator, known, robot.interface, r.excite_s, r.excite, key)
+            return chosen[k].motion
 
-        plan = Plan(episodes, r.excite_s, motion, for_task=False, recipe={"excite": asdict(r.excite)})
+        def promise(k: int) -> dict[str, Any]:
+            return promise_of(chosen[k], robot.interface)
+
+        plan = Plan(episodes, r.excite_s, motion, False, {"excite": asdict(r.excite)}, promise)
         return self.collect(robot, "excite", plan, {} if belief is None else {"belief": belief.id})
 
     def learn(self, logs: list[Artifact]) -> Artifact:
@@ -142,6 +162,7 @@ class Stages:
             cleared = any(a.figures.get("preflight") == [] for a in self.workspace.store.all("belief"))
             bugs = self.preflight(kept, ask_model=not cleared) if self.recipe.preflight else []
             if bugs:
+                self.keep_findings(bugs, made_of)
                 raise GaplessError(
                     f"the logs break a convention, so nothing is learnt from them: {bugs[0].evidence}. {bugs[0].advice} "
                     "`gapless preflight` shows all of it; --recipe.no-preflight learns all the same."
@@ -165,6 +186,8 @@ class Stages:
                 "agreeing": list(found.agreeing),
                 "bend": best.bend,
                 "untold": best.untold.sentence(),
+                "untold_alone": list(best.untold.parameters),
+                "untold_together": [[[name, weight] for name, weight in c] for c in best.untold.combinations],
                 "refused": found.refused,
                 "preflight": [bug.to_dict() for bug in bugs] if self.recipe.preflight else None,
                 "residual": None if learnt is None else residual_figures(learnt),
@@ -180,6 +203,12 @@ class Stages:
 
         return preflight(self.workspace.simulator, self.prior(), logs, told, ask_model)
 
+    def keep_findings(self, findings: list[Finding], made_of: dict[str, str]) -> Artifact:
+        """What preflight found in the logs that `made_of` names, for the page."""
+        figures = {"findings": [finding.to_dict() for finding in findings]}
+        recipe = {"crank": self.crank, "seed": self.seed}
+        return self.workspace.store.make("preflight", made_of, recipe, lambda folder: figures)
+
     def gap(self, belief: Artifact | None, logs: list[Artifact]) -> Artifact:
         """How wrong the simulator is on held-out logs: as its data sheet has it, and as believed now."""
         held_out = split(usable(logs))[1]
@@ -187,7 +216,10 @@ class Stages:
 
         def build(folder: Path) -> dict[str, Any]:
             self.tell("measuring the gap")
-            return self.gap_figures(belief, held_out)
+            if belief is None:
+                return gap_figures(self.workspace.simulator, None, held_out)
+            known = Known(self.simulator(belief), self.belief(belief), self.identified(belief))
+            return gap_figures(self.workspace.simulator, known, held_out)
 
         return self.workspace.store.make("gap", made_of, {"crank": self.crank}, build)
 
@@ -384,29 +416,6 @@ class Stages:
             }
             for p in self.workspace.parameters if p.free and p.name in mean
         ]  # fmt: skip
-
-    def gap_figures(self, belief: Artifact | None, held_out: list[Log]) -> dict[str, Any]:
-        nominal = nominal_belief(self.workspace.parameters)
-        alone = None if belief is None else self.identified(belief)
-        before = gap(self.workspace.simulator, nominal, held_out, floor_from=alone)
-        after = before if belief is None else gap(self.simulator(belief), self.belief(belief), held_out)
-        at = 0.5 if 0.5 in before.horizons_s else before.horizons_s[-1]
-        units = {c.name: c.unit for c in self.workspace.interface.measurements}
-        return {
-            "horizons_s": before.horizons_s, "before": before.error, "after": after.error, "floor": after.floor,
-            "unit": units,
-            "summary": {
-                "horizon_s": at, "before": before.excess(at), "after": after.excess(at),
-                "ratio": before.excess(at) / after.excess(at),
-            },
-            "curves": [
-                {
-                    "channel": name, "unit": units[name], "time_s": curve["time_s"], "measured": curve["measured"],
-                    "before": curve["predicted"], "after": after.curves[name]["predicted"],
-                }
-                for name, curve in before.curves.items()
-            ],
-        }  # fmt: skip
 
 
 def usable(logs: list[Artifact]) -> list[Log]:

@@ -10,6 +10,7 @@ from .identify import Identified, Identify, identify
 from .noise import sensor_noise
 from .preflight import Finding, apply_fix, preflight
 from .residual import LearnResidual, Learnt, learn_residual, with_residual
+from .residual_map import ResidualMap, residual_maps
 from .returns import Performance
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "LearnResidual",
     "Learnt",
     "Performance",
+    "ResidualMap",
     "Share",
     "apply_fix",
     "attribute",
@@ -38,6 +40,7 @@ __all__ = [
     "identify",
     "learn_residual",
     "preflight",
+    "residual_maps",
     "sensor_noise",
     "with_residual",
 ]

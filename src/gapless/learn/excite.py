@@ -78,6 +78,8 @@ class Design(NamedTuple):
     """Deviation that is expected after the motion."""
     usage: float
     """The largest share of the way to a limit in any draw."""
+    course: Course
+    """How the motion goes, at the belief's centre and then in every draw."""
 
 
 class _Tried(NamedTuple):
@@ -229,7 +231,7 @@ class _Search:
         relative = np.sqrt(self._expected(course, first)[0, 0]) * self.teaching.sizes(self._some(first))[0]
         names = [self.belief.names[k] for k in self.teaching.free]
         now = {n: float(np.sqrt(self.belief.covariance[k, k])) for n, k in zip(names, self.teaching.free, strict=True)}
-        return Design(motion, rows, now, dict(zip(names, relative.tolist(), strict=True)), usage)
+        return Design(motion, rows, now, dict(zip(names, relative.tolist(), strict=True)), usage, course)
 
 
 def _joined(a: _Tried, b: _Tried) -> _Tried:

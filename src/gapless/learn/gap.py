@@ -51,8 +51,8 @@ def gap(
     windows = _windows(simulator, logs, wanted, every_s)
     level = per_query(windows, sensor_noise(logs))
     lasts = float(windows.times.max())
-    slopes = _predict(simulator, belief, windows, level)
-    best = slopes if floor_from is None else _predict(simulator, floor_from, windows, level)
+    slopes = predict(simulator, belief, windows, level)
+    best = slopes if floor_from is None else predict(simulator, floor_from, windows, level)
     reached = tuple(h for h in wanted if PREFIX_S + h <= lasts + 1e-9)
     error = {c: [] for c, _ in windows.columns}
     floor = {c: [] for c, _ in windows.columns}
@@ -60,7 +60,7 @@ def gap(
     expected = doubt(best, sharpened(best, windows, level), prefix_of(windows))
     for h in reached:
         for k, (name, _) in enumerate(windows.columns):
-            at = _nearest(windows, k, PREFIX_S + h)
+            at = nearest(windows, k, PREFIX_S + h)
             rows = np.arange(len(windows))
             seen = windows.present[rows, at]
             error[name].append(float(np.median(np.abs(slopes.residual[rows, at][seen]))) / spread[name])
@@ -76,7 +76,8 @@ def _windows(simulator: Simulator, logs: list[Log], wanted: tuple[float, ...], e
     raise GaplessError("the held-out logs are too short to predict anything. Collect more, or longer, episodes.")
 
 
-def _predict(simulator: Simulator, belief: Belief, windows: Windows, level: np.ndarray) -> Slopes:
+def predict(simulator: Simulator, belief: Belief, windows: Windows, level: np.ndarray) -> Slopes:
+    """Residuals of the belief's mean, each window from the start that fits its prefix best."""
     names, centre = centre_of(belief)
     shooting = Shooting(simulator, windows, names, nominal_belief(simulator.parameters).mean())
     return fit_starts(shooting, centre, level, prefix_of(windows))[1]
@@ -110,7 +111,8 @@ def spreads(logs: list[Log]) -> dict[str, float]:
     return {n: max(float(np.nanstd(np.concatenate([log.measurements[n] for log in logs]))), 1e-9) for n in names}
 
 
-def _nearest(windows: Windows, column: int, time_s: float) -> np.ndarray:
+def nearest(windows: Windows, column: int, time_s: float) -> np.ndarray:
+    """The sample of a column that each window took nearest to a time."""
     mine = np.flatnonzero(windows.channel == column)
     return mine[np.abs(windows.times[:, mine] - time_s).argmin(axis=1)]
 

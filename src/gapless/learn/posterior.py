@@ -32,12 +32,14 @@ def posterior(
     doubt: float, shape: Shape, recipe: Temper, seed: int,
 ) -> Posterior:  # fmt: skip
     """The parameters' distribution; every parameter keeps some `doubt` where the model does not explain the logs."""
+    covariance = covariance_of(shooting, found, bounds, level, chi_square)
+    covariance = covariance + np.diag(misfit(chi_square) * (doubt * found.params) ** 2)
+    if shape == "gaussian" or (shape == "auto" and misfit(chi_square) == 1.0):
+        return Posterior(found.params, covariance)  # what the model cannot explain drowns the posterior's shape
     likelihood = Likelihood(shooting, found, bounds, level, chi_square)
     told = np.linalg.inv(found.information) * likelihood.scale
     bent = bend(likelihood, told)
-    covariance = covariance_of(shooting, found, bounds, level, chi_square)
-    covariance = covariance + np.diag(misfit(chi_square) * (doubt * found.params) ** 2)
-    if shape == "gaussian" or (shape == "auto" and bent <= BEND):
+    if shape == "auto" and bent <= BEND:
         return Posterior(found.params, covariance, bent)
     cloud = _widened(temper(likelihood, told, recipe, seed), covariance - told, bounds, seed)
     return Posterior(cloud.mean(axis=0), np.cov(cloud.T).reshape(covariance.shape), bent, cloud)

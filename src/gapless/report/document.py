@@ -22,6 +22,11 @@ class Section:
     """None while there is nothing to show; `says` then tells why."""
 
 
+def missing(anchor: str, heading: str, command: str, product: str) -> Section:
+    """A section that says how to get what it would show."""
+    return Section(anchor, heading, join("Not there yet: ", tag("code", command), f" makes {product}."), None)
+
+
 def document(title: str, header: Markup, told: Sequence[Section]) -> str:
     """The whole page; the same parts give the same bytes."""
     main = tag("main", header, *(_section(s) for s in told), _foot())

@@ -25,15 +25,6 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """What a belief rests on."""
-
-    chi_square: Value
-    """Of held-out logs, per degree of freedom; 1 where sensor noise explains all that is left."""
-    seconds_of_log: Value
-
-
-@dataclass(frozen=True)
 class Episode:
     """One episode on the robot, whole or not."""
 
@@ -104,6 +95,8 @@ class Attribution:
     """Each cause with the return it costs, the largest first."""
     together: Value
     unexplained: Value
+    repeatability: Value = None
+    """What the machine itself differs by when commands are repeated, as a share of the same error."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +134,6 @@ def read_estimates(figures: Mapping[str, Any]) -> tuple[Estimate, ...]:
     return tuple(_estimate(item) for item in records(figures.get("parameters")))
 
 
-def read_fit(figures: Mapping[str, Any]) -> Fit:
-    return Fit(real(figures.get("chi_square")), real(figures.get("seconds_of_log")))
-
-
 def read_episodes(figures: Mapping[str, Any]) -> tuple[Episode, ...]:
     return tuple(_episode(item) for item in records(figures.get("episodes")))
 
@@ -173,7 +162,7 @@ def unwound(curve: Curve) -> Curve:
     if curve.unit != "rad":
         return curve
     series = ("measured", "before", "after")
-    return replace(curve, **{name: _without_turns(getattr(curve, name)) for name in series})
+    return replace(curve, **{name: without_turns(getattr(curve, name)) for name in series})
 
 
 def read_attribution(figures: Mapping[str, Any]) -> Attribution:
@@ -183,7 +172,7 @@ def read_attribution(figures: Mapping[str, Any]) -> Attribution:
     if not known and unexplained is not None:
         known = (Part("unexplained", unexplained),)
     causes, losses = (_largest_first(_parts(families, "family", what)) for what in ("explained", "loss"))
-    return Attribution(causes, known, losses, together, unexplained)
+    return Attribution(causes, known, losses, together, unexplained, real(figures.get("repeatability")))
 
 
 def _parts(items: list[Mapping[str, Any]], name: str, what: str) -> tuple[Part, ...]:
@@ -279,10 +268,9 @@ def _by_channel(value: Any) -> dict[str, Values]:
     return {str(channel): reals(errors) for channel, errors in mapping(value).items()}
 
 
-def _without_turns(values: Values) -> Values:
-    """Angles that follow each other by less than half a turn."""
+def without_turns(values: Values, before: Value = None) -> Values:
+    """Angles that follow each other, the first of them `before`, by less than half a turn."""
     found: list[Value] = []
-    before = None
     for value in values:
         if value is not None:
             turns = 0.0 if before is None else round((value - before) / math.tau)

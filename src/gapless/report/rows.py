@@ -1,15 +1,15 @@
-"""Charts of one row a thing: parameters and forecasts, with the name at the left or, on a phone, above."""
+"""Charts of one row a thing, with the name at the left or, on a phone, above."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .figures import Estimate, Value
+from .figures import Value
 from .markup import Markup, join, tag
 from .scale import Scale, span, thin
-from .spoken import beliefs, crank_tip, estimate_text, promises
+from .spoken import crank_tip, promises
 from .story import Crank
 from .svg import LETTER, block, dot, picture, segment, text
-from .wording import interval, number, with_unit
+from .wording import number, shortened
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,7 @@ class Rows:
         return not self.stacked or LETTER * longest <= self.width
 
     def _cut(self, name: str) -> str:
-        """The name, without its middle where there is no room for it."""
-        room = int((self.width if self.stacked else self.left - 12) / LETTER)
-        half = max(room - 1, 8) // 2
-        return name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
+        return shortened(name, int((self.width if self.stacked else self.left - 12) / LETTER))
 
     def axis(self, scale: Scale, ticks: Sequence[tuple[float, str]], title: str) -> Markup:
         parts = [segment(scale.start, self.floor, scale.end, self.floor, "axis")]
@@ -94,20 +91,6 @@ class Rows:
             anchor = "start" if x < 20 else "end" if x > self.width - 20 else "middle"
             parts += [segment(x, self.top, x, self.floor, "grid"), text(x, self.floor + 18, words, "tick", anchor)]
         return join(*parts, text((scale.start + scale.end) / 2, self.floor + 36, title, "title", "middle"))
-
-
-def parameters_chart(estimates: Sequence[Estimate], width: float) -> Markup:
-    """Every parameter on its own prior range: data sheet as a diamond, belief as a dot with its 95 % interval."""
-    rows = Rows(width, tuple(e.name for e in estimates), tuple(estimate_text(e) for e in estimates))
-    across = rows.scale(0.0, 1.0)
-    grid = rows.axis(across, [(0.0, "lowest"), (0.5, "middle"), (1.0, "highest")], "place in the prior range")
-    key = rows.key(
-        (segment(-8, 0, 8, 0, "track"), "prior range"),
-        (diamond(0, 0), "data sheet"),
-        (join(whisker(-8, 8, 0), dot(0, 0, "after", 4)), "belief, 95 %"),
-    )
-    marks = [_estimate(across, rows.middle(i), e) for i, e in enumerate(estimates)]
-    return picture(width, rows.height, beliefs(estimates), key, grid, rows.captions(), *marks)
 
 
 def forecasts_chart(cranks: Sequence[Crank], width: float) -> Markup:
@@ -124,36 +107,16 @@ def forecasts_chart(cranks: Sequence[Crank], width: float) -> Markup:
     return picture(width, rows.height, promises(cranks), key, grid, rows.captions(), *marks)
 
 
-def _place(e: Estimate, value: Value) -> float | None:
-    """Where a value lies in the prior range, from 0 to 1; what lies outside is drawn just outside."""
-    if value is None or e.prior_low is None or e.prior_high is None or e.prior_high <= e.prior_low:
-        return None
-    return min(max((value - e.prior_low) / (e.prior_high - e.prior_low), -0.02), 1.02)
-
-
-def _estimate(across: Scale, y: float, e: Estimate) -> Markup:
-    low, mean, high, nominal = (_place(e, v) for v in (e.low95, e.mean, e.high95, e.nominal))
-    tip = f"{e.name}\ndata sheet {with_unit(number(e.nominal), e.unit)}\n95 % {interval(e.low95, e.high95)}"
-    marks = [segment(across.start, y, across.end, y, "track")]
-    if nominal is not None:
-        x = across(nominal)
-        marks.append(diamond(x, y, tip))
-    if low is not None and high is not None:
-        marks.append(whisker(across(low), across(high), y))
-    if mean is not None:
-        marks.append(dot(across(mean), y, "after plain", 4, tip))
-    return join(*marks)
-
-
 def diamond(x: float, y: float, tip: str | None = None) -> Markup:
     """What was said beforehand."""
     return tag("path", d=f"M{x - 6:.1f} {y:.1f}l6 -6 6 6 -6 6z", class_="diamond", data_tip=tip)
 
 
-def whisker(x1: float, x2: float, y: float) -> Markup:
+def whisker(x1: float, x2: float, y: float, class_: str = "") -> Markup:
     """A line with a cap at each end; the caps show beside the dot however short the line is."""
-    caps = [segment(x, y - 7, x, y + 7, "whisker") for x in (x1, x2)]
-    return join(segment(x1, y, x2, y, "whisker"), *caps)
+    drawn = f"whisker {class_}".rstrip()
+    caps = [segment(x, y - 7, x, y + 7, drawn) for x in (x1, x2)]
+    return join(segment(x1, y, x2, y, drawn), *caps)
 
 
 def _judgement(crank: Crank) -> str:

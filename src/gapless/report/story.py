@@ -6,12 +6,21 @@ from typing import Any, TypeVar
 
 from gapless.core import Artifact, Store
 
+from .evidence import (
+    Finding,
+    LearnedPart,
+    Motion,
+    ResidualMap,
+    read_findings,
+    read_maps,
+    read_motions,
+    read_parts,
+)
 from .figures import (
     Attribution,
     Check,
     Episode,
     Estimate,
-    Fit,
     Forecast,
     Gap,
     Outcome,
@@ -21,7 +30,6 @@ from .figures import (
     read_check,
     read_episodes,
     read_estimates,
-    read_fit,
     read_forecast,
     read_gap,
     read_outcome,
@@ -30,6 +38,7 @@ from .figures import (
     whole,
     words,
 )
+from .fits import Fit, read_fit
 
 Read = TypeVar("Read")
 FILM = "film"
@@ -63,6 +72,11 @@ class Crank:
     check: Check | None
     forecast: Forecast | None
     outcome: Outcome | None
+    findings: tuple[Finding, ...] | None = None
+    """What preflight found; None where nobody looked."""
+    motions: tuple[Motion, ...] | None = None
+    maps: tuple[ResidualMap, ...] | None = None
+    parts: tuple[LearnedPart, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -150,7 +164,15 @@ def _crank(number: int, made: list[Artifact], before_s: float) -> Crank:
         check=_last(made, "check", read_check),
         forecast=_last(made, "forecast", read_forecast) or _last(made, "outcome", _stated),
         outcome=_last(made, "outcome", read_outcome),
+        findings=next((f for f in reversed([_findings(a) for a in made]) if f is not None), None),
+        motions=tuple(motion for a in moved for motion in read_motions(a.figures)) or None,
+        maps=_last(made, "gap", read_maps),
+        parts=_last(made, "belief", read_parts),
     )
+
+
+def _findings(artifact: Artifact) -> tuple[Finding, ...] | None:
+    return read_findings(artifact.figures) if artifact.kind in ("belief", "preflight") else None
 
 
 def _runs(artifact: Artifact) -> list[Run]:

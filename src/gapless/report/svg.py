@@ -106,6 +106,14 @@ def line(plot: Frame, xs: Sequence[Value], ys: Sequence[Value], class_: str) -> 
     return tag("path", d="".join(steps), class_=f"line {class_}")
 
 
+def area(plot: Frame, xs: Sequence[Value], lows: Sequence[Value], highs: Sequence[Value], class_: str) -> Markup:
+    """What lies between two lines, where all is known."""
+    known = [(x, a, b) for x, a, b in zip(xs, lows, highs, strict=False) if None not in (x, a, b)]
+    there = [f"{plot.x(x):.1f} {plot.y(a):.1f}" for x, a, _ in known if x is not None and a is not None]
+    back = [f"{plot.x(x):.1f} {plot.y(b):.1f}" for x, _, b in reversed(known) if x is not None and b is not None]
+    return tag("path", d=f"M{'L'.join(there + back)}Z" if known else "", class_=class_)
+
+
 def dots(plot: Frame, xs: Sequence[Value], ys: Sequence[Value], class_: str, radius: float = 2) -> Markup:
     """A dot at every point that is known."""
     known = ((x, y) for x, y in zip(xs, ys, strict=False) if x is not None and y is not None)

@@ -85,6 +85,12 @@ def times(before: float | None, after: float | None) -> str | None:
     return f"{number(after / before, 2)} times larger"
 
 
+def shortened(name: str, room: int) -> str:
+    """The name, without its middle where it has more letters than there is room for."""
+    half = max(room - 1, 8) // 2
+    return name if len(name) <= room else f"{name[:half]}…{name[-half:]}"
+
+
 def _with_power(value: float, digits: int) -> str:
     power = math.floor(math.log10(abs(value)))
     return f"{fixed(value / 10**power, digits - 1)}×10{str(power).translate(RAISED)}"
