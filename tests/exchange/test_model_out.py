@@ -188,8 +188,8 @@ def test_a_parameter_that_mjcf_has_no_place_for_is_named(tmp_path: Path) -> None
     class Biased(MujocoSimulator):
         """A simulator that knows a parameter beyond the physics."""
 
-        def _in_physics(self, name: str) -> bool:
-            return not name.endswith(".bias") and super()._in_physics(name)
+        def _in_physics(self, name: str, beside: set[str]) -> bool:
+            return not name.endswith(".bias") and super()._in_physics(name, beside)
 
     plain = built_in("cartpole")
     bias = Parameter("pole.angle.bias", "rad", 0.0, -0.1, 0.1, "sensing")

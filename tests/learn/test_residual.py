@@ -13,7 +13,7 @@ from gapless.learn.held_out import compare, prediction_errors
 from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
-QUICK = Identify(method="least-squares", windows=16, iterations=4)
+QUICK = Identify(method="least-squares", window_s=0.4, windows=16, starts=1, iterations=4)
 RECIPE = LearnResidual(members=2, waves=48, rounds=1, windows=24, refit=QUICK)
 
 

@@ -24,7 +24,7 @@ def test_a_simulator_that_is_right_earns_longer_windows(
     pendulum: MujocoSimulator, collect: Collect, hidden: dict[str, float]
 ) -> None:
     logs, true = collect(3), {**nominal_belief(pendulum.parameters).mean(), **hidden}
-    wrong, right = (window_length(pendulum, logs, p) for p in ({**true, "motor.gain": 4.0}, true))
+    wrong, right = (window_length(pendulum, logs, p, 1.0) for p in ({**true, "motor.gain": 4.0}, true))
     assert wrong is not None and right is not None
     assert right > wrong
 
@@ -36,7 +36,7 @@ def test_logs_too_short_for_any_window_have_no_length(pendulum: MujocoSimulator,
         log.interface, {k: v[:4] for k, v in log.commands.items()}, {k: v[:4] for k, v in log.measurements.items()},
         log.command_time[:4], few,
     )  # fmt: skip
-    assert window_length(pendulum, [short], nominal_belief(pendulum.parameters).mean()) is None
+    assert window_length(pendulum, [short], nominal_belief(pendulum.parameters).mean(), 1.0) is None
 
 
 def test_a_combination_that_leaves_no_trace_is_named() -> None:
@@ -90,6 +90,7 @@ def test_particles_of_a_gaussian_posterior_are_that_gaussian(pendulum: MujocoSim
     covariance = np.linalg.inv(found.information)
     assert bend(likelihood, covariance) < 2
     cloud = temper(likelihood, covariance, Temper(particles=64), seed=0)
+    assert cloud is not None
     deviation = np.sqrt(np.diag(covariance))
     assert (np.abs(cloud.mean(axis=0) - found.params) < 0.6 * deviation).all()
     assert (np.abs(np.log(cloud.std(axis=0) / deviation)) < 0.5).all()
@@ -112,6 +113,7 @@ def test_particles_follow_a_posterior_that_bends() -> None:
     likelihood, covariance = Banana(bounds), np.diag([1.0, 0.04])
     assert bend(likelihood, covariance) > 2
     cloud = temper(likelihood, covariance, Temper(particles=400, moves=10), seed=0)
+    assert cloud is not None
     assert cloud[:, 1].mean() == pytest.approx(0.5, abs=0.15)
     assert np.corrcoef(cloud[:, 0] ** 2, cloud[:, 1])[0, 1] > 0.9
 
@@ -122,3 +124,15 @@ def test_a_belief_of_particles_comes_with_its_first_moments(pendulum: MujocoSimu
     assert found.particles is not None
     for name, mean in found.particles.mean().items():
         assert mean == pytest.approx(float(found.belief.mean()[name]), rel=0.2)
+
+
+class Needle(Banana):
+    """A posterior far narrower than the Gaussian it is sought from."""
+
+    def of(self, params: np.ndarray) -> np.ndarray:
+        return 1e12 * (params**2).sum(axis=1)
+
+
+def test_particles_that_die_out_are_none() -> None:
+    bounds = Bounds(np.zeros(2), np.ones(2), np.full(2, -9.0), np.full(2, 9.0))
+    assert temper(Needle(bounds), np.eye(2), Temper(particles=32, moves=1, steps=3), seed=0) is None

@@ -22,9 +22,10 @@ GROWN = 20.0
 """Growth of a start's error, in units of the noise, from which on a window tells more about it than about parameters."""
 
 
-def window_length(simulator: Simulator, logs: list[Log], params: Params) -> float | None:
-    """The longest length at which most windows still run beside the logs under `params`; None where no log is long enough."""
-    for seconds in LENGTHS_S:
+def window_length(simulator: Simulator, logs: list[Log], params: Params, most_s: float) -> float | None:
+    """The longest length up to `most_s` at which windows still run beside the logs; None where no log is long enough."""
+    lengths = [s for s in LENGTHS_S if s <= most_s]
+    for seconds in lengths:
         windows = cut(simulator, logs, seconds)
         if windows is not None:
             break
@@ -33,7 +34,7 @@ def window_length(simulator: Simulator, logs: list[Log], params: Params) -> floa
     windows = thin(windows, WINDOWS)
     together = _together(simulator, windows, params, sensor_noise(logs))
     period_s = float(np.median(np.diff(next(iter(logs[0].measurement_time.values())))))
-    usable = [s for s in LENGTHS_S if s <= seconds and s >= SAMPLES * period_s] or [min(seconds, LENGTHS_S[0])]
+    usable = [s for s in lengths if SAMPLES * period_s <= s <= seconds] or [seconds]
     return next((s for s in usable if s <= together + 1e-9), usable[-1])
 
 

@@ -18,8 +18,12 @@ from .tempering import Temper
 from .untold import Untold, untold
 from .windows import Windows, cut, per_query, thin
 
+FIRST_S, LONGEST_S = 0.4, 0.8
+"""Longest windows of the first fit, and of the last."""
 LONGER = 1.4
 """Windows are cut anew where the first fit allows them to be longer by this."""
+EXPLAINED = 10.0
+"""Mean square residual up to which a simulator explains the logs, and longer windows say more and not just worse."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ def bounds_of(prior: Gaussian) -> Bounds:
 
 
 def _windows(simulator: Simulator, logs: list[Log], recipe: Identify, params: Params) -> Windows:
-    seconds = recipe.window_s or window_length(simulator, logs, params)
+    seconds = recipe.window_s or window_length(simulator, logs, params, FIRST_S)
     windows = None if seconds is None else cut(simulator, logs, seconds)
     if windows is None:
         longest = max((log.seconds for log in logs), default=0.0)
@@ -174,9 +178,9 @@ def _longer(
     shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, float], logs: list[Log], recipe: Identify
 ) -> tuple[Shooting, Fit]:
     """The fit on longer windows, where the simulator has become good enough for them."""
-    if recipe.window_s is not None:
+    if recipe.window_s is not None or found.cost > EXPLAINED:
         return shooting, found
-    seconds = window_length(shooting.simulator, logs, shooting.fixed | _named(shooting, found.params))
+    seconds = window_length(shooting.simulator, logs, shooting.fixed | _named(shooting, found.params), LONGEST_S)
     if seconds is None or seconds < LONGER * shooting.windows.seconds:
         return shooting, found
     windows = cut(shooting.simulator, logs, seconds)

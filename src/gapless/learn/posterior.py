@@ -10,7 +10,7 @@ from gapless.core import Gaussian, Particles, Simulator
 
 from .least_squares import Bounds, Fit
 from .shooting import Shooting
-from .tempering import BEND, Likelihood, Temper, bend, temper
+from .tempering import BEND, BROKEN, Likelihood, Temper, bend, temper
 from .uncertainty import covariance_of
 
 Shape = Literal["auto", "gaussian", "particles"]
@@ -39,9 +39,11 @@ def posterior(
     likelihood = Likelihood(shooting, found, bounds, level, chi_square)
     told = np.linalg.inv(found.information) * likelihood.scale
     bent = bend(likelihood, told)
-    if shape == "auto" and bent <= BEND:
+    wanted = shape == "particles" or BEND < bent < BROKEN
+    found_there = temper(likelihood, told, recipe, seed) if wanted else None
+    if found_there is None:
         return Posterior(found.params, covariance, bent)
-    cloud = _widened(temper(likelihood, told, recipe, seed), covariance - told, bounds, seed)
+    cloud = _widened(found_there, covariance - told, bounds, seed)
     return Posterior(cloud.mean(axis=0), np.cov(cloud.T).reshape(covariance.shape), bent, cloud)
 
 

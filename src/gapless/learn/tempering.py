@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import GaplessError
+from gapless.core.belief import root_of
 
 from .least_squares import Bounds, Fit
 from .shooting import Shooting
@@ -19,8 +20,10 @@ WIDER = 2.0
 """Deviations of the first particles, in those of the Gaussian they come from."""
 ALIVE = 0.5
 """Share of the particles that a step of the temperature must leave effective."""
-BEND = 2.0
-"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian."""
+BEND, BROKEN = 2.0, 50.0
+"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian, and at which the windows run away instead."""
+ALIKE = 0.25
+"""Share of the particles that must be different in the end."""
 REACH = 1.5
 """How far from the fit that is tried, in deviations."""
 
@@ -80,10 +83,10 @@ def bend(likelihood: Likelihood, covariance: Float[np.ndarray, "param param"]) -
 
 def temper(
     likelihood: Likelihood, covariance: Float[np.ndarray, "param param"], recipe: Temper, seed: int
-) -> Float[np.ndarray, "particle param"]:
-    """Particles of the posterior, from a Gaussian around the fit."""
+) -> Float[np.ndarray, "particle param"] | None:
+    """Particles of the posterior, from a Gaussian around the fit; None where they die out on the way."""
     rng, bounds = np.random.default_rng(seed), likelihood.bounds
-    root = np.linalg.cholesky(covariance * WIDER**2 + np.diag((1e-9 * bounds.deviation) ** 2))
+    root = WIDER * root_of(covariance)
     precision = np.linalg.inv(root @ root.T)
 
     def before(x: np.ndarray) -> np.ndarray:
@@ -102,7 +105,8 @@ def temper(
         x, cost, began = _moved(likelihood, before, (x, cost, began), heat, recipe.moves, rng)
         if heat >= 1:
             break
-    return x
+    alive = heat >= 1 and len(np.unique(x, axis=0)) >= ALIKE * len(x)
+    return x if alive else None
 
 
 def _step(off: Float[np.ndarray, " particle"], heat: float) -> float:
@@ -131,7 +135,7 @@ def _moved(
     stride = 2.38 / np.sqrt(size)
     for _ in range(moves):
         floor = np.diag((1e-9 * likelihood.bounds.deviation) ** 2)
-        root = np.linalg.cholesky(np.cov(x.T, bias=True).reshape(size, size) + floor)
+        root = root_of(np.cov(x.T, bias=True).reshape(size, size) + floor)
         tried = x + stride * rng.standard_normal((count, size)) @ root.T
         tried_cost, tried_began = likelihood.of(tried), before(tried)
         rise = heat * (tried_cost - cost) + (1 - heat) * (tried_began - began)
