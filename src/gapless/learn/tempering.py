@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from gapless.core import GaplessError
 
-from .least_squares import Bounds, Fit
+from .least_squares import Bounds, Fit, told_of_starts
 from .shooting import Shooting
 
 WIDER = 2.0
@@ -49,7 +49,7 @@ class Likelihood:
         self.scale = max(1.0, chi_square)
         slopes = shooting.slopes(found.params, found.starts, bounds.deviation)
         js = slopes.by_start / level[:, None]
-        h_inv = np.linalg.inv(np.einsum("wqs,wqt->wst", js, js) + 1e-9 * np.eye(js.shape[-1]))
+        h_inv = np.linalg.inv(told_of_starts(js))
         self._follow = np.einsum("wst,wqt->wsq", h_inv, js)
         self._by_param = -np.einsum("wsq,wqp->wsp", self._follow, slopes.by_param / level[:, None])
         self.least = float(self.of(found.params[None])[0])
