@@ -13,6 +13,8 @@ from .shooting import Shooting
 from .tempering import BEND, Likelihood, Temper, bend, temper
 from .uncertainty import covariance_of
 
+CHANCE = 1.2
+"""Chi-square that a right model reaches by chance: two deviations of a noise variance read off a few logs."""
 Shape = Literal["auto", "gaussian", "particles"]
 
 
@@ -36,7 +38,7 @@ def posterior(
     told = np.linalg.inv(found.information) * likelihood.scale
     bent = bend(likelihood, told)
     covariance = covariance_of(shooting, found, bounds, level, chi_square)
-    covariance = covariance + np.diag(misfit(chi_square) * (doubt * found.params) ** 2)
+    covariance = covariance + np.diag(misfit(chi_square / CHANCE) * (doubt * found.params) ** 2)
     if shape == "gaussian" or (shape == "auto" and bent <= BEND):
         return Posterior(found.params, covariance, bent)
     cloud = _widened(temper(likelihood, told, recipe, seed), covariance - told, bounds, seed)

@@ -60,11 +60,17 @@ class Likelihood:
         held = np.clip(params, self.bounds.low, self.bounds.high)
         starts = self.found.starts + np.einsum("wsp,cp->cws", self._by_param, held - self.found.params)
         z = self.shooting.residuals(held, starts) / self.level
-        starts = starts - np.einsum("wsq,cwq->cws", self._follow, np.clip(z, -10, 10))
-        z = self.shooting.residuals(held, starts) / self.level
-        robust = np.where(np.abs(z) < 10, z**2, 20 * np.abs(z) - 100).sum(axis=(1, 2)) / self.scale
+        followed = starts - np.einsum("wsq,cwq->cws", self._follow, np.clip(z, -10, 10))
+        other = self.shooting.residuals(held, followed) / self.level
+        # Where a joint sticks or comes loose the step may lead astray: each window keeps the better of its two starts.
+        robust = np.minimum(_robust(z), _robust(other)).sum(axis=1) / self.scale
         pull = (((held - self.bounds.centre) / self.bounds.deviation) ** 2).sum(axis=1)
         return np.where(inside, robust + pull, np.inf)
+
+
+def _robust(z: Float[np.ndarray, "copy window query"]) -> Float[np.ndarray, "copy window"]:
+    """The cost of each window, as least squares counts it."""
+    return np.where(np.abs(z) < 10, z**2, 20 * np.abs(z) - 100).sum(axis=2)
 
 
 def bend(likelihood: Likelihood, covariance: Float[np.ndarray, "param param"]) -> float:
