@@ -4,6 +4,8 @@ Everyone's parameters are judged alike: held-out windows of half a second, each 
 a rival's own work counts as its time, not the judging.
 """
 
+import contextlib
+import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -92,7 +94,8 @@ def by_sysid(simulator: MujocoSimulator, spec: mujoco.MjSpec, logs: list[Log]) -
     start = residual.params.copy()
     start.move_off_bounds()
     options = {"optimizer": "scipy", "verbose": False, "max_iters": ITERATIONS, "x_scale": "jac"}
-    found, result = sysid.optimize(start, watched, **options)
+    with contextlib.redirect_stdout(io.StringIO()):  # their optimizer prints whatever `verbose` says
+        found, result = sysid.optimize(start, watched, **options)
     seconds = clock.seconds
     left = residual.call(found.as_vector(), residual.params)[0]
     half_width = sysid.calculate_intervals(left, result.jac)[1]

@@ -19,8 +19,8 @@ WIDER = 2.0
 """Deviations of the first particles, in those of the Gaussian they come from."""
 ALIVE = 0.5
 """Share of the particles that a step of the temperature must leave effective."""
-BEND = 2.0
-"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian."""
+BEND = 4.0
+"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian: one side is twice as wide as it says."""
 REACH = 1.5
 """How far from the fit that is tried, in deviations."""
 
