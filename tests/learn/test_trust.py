@@ -9,7 +9,7 @@ import pytest
 from gapless.core import Log, nominal_belief, prior_belief
 from gapless.learn.divergence import window_length
 from gapless.learn.identify import Identify, bounds_of, identify
-from gapless.learn.least_squares import Bounds, Fit, fit
+from gapless.learn.least_squares import Bounds, Fit, fit, told_of_starts
 from gapless.learn.noise import sensor_noise
 from gapless.learn.shooting import Shooting
 from gapless.learn.tempering import Likelihood, Temper, bend, temper
@@ -74,6 +74,13 @@ def test_seeds_agree_within_what_they_state(pendulum: MujocoSimulator, collect: 
     again = identify(pendulum, prior, logs, [], seed=0).belief
     assert np.array_equal(one.centre, again.centre)
     assert (np.abs(one.centre - other.centre) < np.sqrt(np.diag(one.covariance))).all()
+
+
+def test_a_start_that_leaves_no_trace_does_not_run_away() -> None:
+    slopes = np.random.default_rng(0).standard_normal((3, 40, 2)) * 1e3
+    slopes[:, :, 1] *= 1e-9  # a speed that dry friction has swallowed
+    step = np.linalg.solve(told_of_starts(slopes), np.einsum("wqs,wq->ws", slopes, np.ones((3, 40)))[..., None])
+    assert np.abs(step).max() < 0.1
 
 
 def _likelihood(pendulum: MujocoSimulator, logs: list[Log]) -> tuple[Likelihood, Fit, Bounds]:

@@ -127,3 +127,27 @@ def test_drag_grows_with_the_square_of_the_rate(leg: mujoco.MjModel) -> None:
     batch.forward()
     forces = batch.bind("qfrc_passive")[:, 6]
     assert forces[1] - forces[0] == pytest.approx(0.5 * 9)
+
+
+EXPLICIT = """
+<mujoco>
+  <option timestep="0.004"><flag eulerdamp="disable"/></option>
+  <worldbody>
+    <body name="cart">
+      <joint name="slider" type="slide" axis="1 0 0" damping="4" armature="0.01" solreffriction="0.008 1"/>
+      <geom size="0.1" mass="0.5"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_an_armature_that_holds_half_a_step_of_explicit_damping_follows_it() -> None:
+    model = mujoco.MjModel.from_xml_string(EXPLICIT)
+    armature = written(model, "slider.damping", 8.0).expand("dof_armature")
+    assert armature[0, 0] == pytest.approx(0.01)
+    assert armature[1, 0] == pytest.approx(0.01 + 0.002 * 4.0)
+
+
+def test_an_armature_beside_implicit_damping_is_left_alone(leg: mujoco.MjModel) -> None:
+    assert (written(leg, "hip.damping", 3.0).expand("dof_armature")[:, 6] == 0.01).all()

@@ -92,6 +92,16 @@ def test_a_finer_simulator_comes_closer_to_the_truth(pendulum: MujocoSimulator):
     assert np.abs(better - truth).max() < 0.1 * np.abs(own - truth).max()
 
 
+def test_a_finer_simulator_keeps_its_dry_friction_as_stiff_as_may_be(cartpole: MujocoSimulator):
+    own, better = cartpole.model, finer(cartpole)
+    assert isinstance(better, MujocoSimulator)
+    share = better.model.opt.timestep / own.opt.timestep
+    assert better.model.dof_solref[0, 0] == pytest.approx(share * own.dof_solref[0, 0])
+    held = own.opt.timestep / 2 * own.dof_damping[0]
+    assert better.model.dof_armature[0] == pytest.approx(own.dof_armature[0] - (1 - share) * held)
+    assert better.model.opt.integrator == own.opt.integrator
+
+
 def test_a_compiled_simulator_is_refined_by_more_substeps(traced_cartpole: JaxCartpole):
     better = finer(traced_cartpole)
     assert isinstance(better, JaxCartpole)

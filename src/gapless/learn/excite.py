@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Gaussian, Interface, Params, Simulator, generator_from
+from gapless.simulators.quiet import quietly
 
 from .excitation import AroundPolicy, Excitation
 from .holding import pull_of, reach_of
@@ -99,6 +100,7 @@ def excite(
     return found
 
 
+@quietly()
 def design(
     simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, key: PRNGKeyArray,
     policy: Block | None = None, tell: Callable[[float], None] = lambda share: None,

@@ -10,6 +10,8 @@ from .shooting import Shooting, Slopes
 
 DAMPINGS = 10.0 ** np.array([-2.0, -1.0, 0.0, 1.0])
 """Multiples of the current damping that are tried side by side."""
+FAINT = 1e-7
+"""Share of what a window says about its start that every direction gets: a joint stuck in dry friction forgets its speed."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,15 @@ def eliminated(
 ) -> tuple[Float[np.ndarray, "window query param"], Float[np.ndarray, "window query"]]:
     """Derivatives by the parameters (in prior deviations) and residuals, in units of the noise, each start refitted."""
     r, jp, js = _weighted(slopes, level, bounds)
-    h_ss = np.einsum("wqs,wqt->wst", js, js) + 1e-9 * np.eye(js.shape[-1])
-    back = np.linalg.solve(h_ss, np.einsum("wqs,wqp->wsp", js, jp))
+    back = np.linalg.solve(told_of_starts(js), np.einsum("wqs,wqp->wsp", js, jp))
     return jp - js @ back, r
+
+
+def told_of_starts(js: Float[np.ndarray, "window query state"]) -> Float[np.ndarray, "window state state"]:
+    """What each window says about its own start, from derivatives in units of the noise; never singular."""
+    told = np.einsum("wqs,wqt->wst", js, js)
+    faint = FAINT * np.einsum("wss->w", told) + 1e-9
+    return told + faint[:, None, None] * np.eye(js.shape[-1])
 
 
 def _information(slopes: Slopes, noise: np.ndarray, params: np.ndarray, bounds: Bounds) -> np.ndarray:
@@ -155,9 +163,9 @@ def _step(
 def _reduced(slopes: Slopes, level: np.ndarray, damping: float, params: np.ndarray, bounds: Bounds) -> tuple:
     """Normal equations of the parameters (in prior deviations) after eliminating the starts."""
     r, jp, js = _weighted(slopes, level, bounds)
-    h_ss = np.einsum("wqs,wqt->wst", js, js)
+    h_ss = told_of_starts(js)
     size = np.arange(h_ss.shape[1])
-    h_ss[:, size, size] = h_ss[:, size, size] * (1 + damping) + 1e-9
+    h_ss[:, size, size] *= 1 + damping
     h_inv = np.linalg.inv(h_ss)
     h_sp, g_s = np.einsum("wqs,wqp->wsp", js, jp), np.einsum("wqs,wq->ws", js, r)
     a = np.einsum("wqp,wqr->pr", jp, jp) - np.einsum("wsp,wst,wtr->pr", h_sp, h_inv, h_sp) + np.eye(jp.shape[-1])

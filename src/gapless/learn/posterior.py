@@ -13,6 +13,8 @@ from .shooting import Shooting
 from .tempering import BEND, BROKEN, Likelihood, Temper, bend, temper
 from .uncertainty import covariance_of
 
+CHANCE = 1.2
+"""Chi-square that a right model reaches by chance: two deviations of a noise variance read off a few logs."""
 Shape = Literal["auto", "gaussian", "particles"]
 
 
@@ -33,7 +35,7 @@ def posterior(
 ) -> Posterior:  # fmt: skip
     """The parameters' distribution; every parameter keeps some `doubt` where the model does not explain the logs."""
     covariance = covariance_of(shooting, found, bounds, level, chi_square)
-    covariance = covariance + np.diag(misfit(chi_square) * (doubt * found.params) ** 2)
+    covariance = covariance + np.diag(misfit(chi_square / CHANCE) * (doubt * found.params) ** 2)
     if shape == "gaussian" or (shape == "auto" and misfit(chi_square) == 1.0):
         return Posterior(found.params, covariance)  # what the model cannot explain drowns the posterior's shape
     likelihood = Likelihood(shooting, found, bounds, level, chi_square)

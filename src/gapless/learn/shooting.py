@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import Belief, Params, Signals, Simulator
+from gapless.simulators.quiet import quietly
 
 from .windows import Windows, read_joints
 
@@ -40,9 +41,9 @@ class Shooting:
         values |= {k: np.full(copies * count, v) for k, v in self.fixed.items()}
         times = np.tile(self.windows.times, (copies, 1))
         simulator = self.simulator.with_worlds(copies * count)
-        seen = simulator.play(
-            values, self._start(starts.reshape(copies * count, -1)), self.windows.holds(copies), times
-        )
+        start, holds = self._start(starts.reshape(copies * count, -1)), self.windows.holds(copies)
+        with quietly():  # a search tries what flies apart, and learns from it
+            seen = simulator.play(values, start, holds, times)
         predicted = np.empty_like(times)
         for k, (name, part) in enumerate(self.windows.columns):
             here = self.windows.channel == k

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from gapless.core import Gaussian, Holds, Params, Signals, Simulator
+from gapless.simulators.quiet import quietly
 
 from .windows import read_joints
 
@@ -125,6 +126,7 @@ class Teaching:
         which, offset = (np.broadcast_to(v, shape).reshape(-1) for v in (which, (begins * period_s)[None, :, :, None]))
         holds = Holds([clock] * len(logs), list(logs), which, offset)
         times = np.tile(np.arange(self.samples) * period_s, (worlds, 1))
-        seen = self.simulator.with_worlds(worlds).play(params, start, holds, times)
+        with quietly():
+            seen = self.simulator.with_worlds(worlds).play(params, start, holds, times)
         found = [seen[n] / self.noise[n] for n in self.simulator.interface.measurement_names]
         return np.concatenate([v.reshape(*shape, -1) for v in found], axis=-1)

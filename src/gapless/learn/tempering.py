@@ -13,15 +13,16 @@ from jaxtyping import Float
 from gapless.core import GaplessError
 from gapless.core.belief import root_of
 
-from .least_squares import Bounds, Fit
+from .least_squares import Bounds, Fit, told_of_starts
 from .shooting import Shooting
 
 WIDER = 2.0
 """Deviations of the first particles, in those of the Gaussian they come from."""
 ALIVE = 0.5
 """Share of the particles that a step of the temperature must leave effective."""
-BEND, BROKEN = 2.0, 50.0
-"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian, and at which the windows run away instead."""
+BEND, BROKEN = 4.0, 50.0
+"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian (one side is twice as wide as it says), and at
+which the windows run away instead."""
 ALIKE = 0.25
 """Share of the particles that must be different in the end."""
 REACH = 1.5
@@ -52,7 +53,7 @@ class Likelihood:
         self.scale = max(1.0, chi_square)
         slopes = shooting.slopes(found.params, found.starts, bounds.deviation)
         js = slopes.by_start / level[:, None]
-        h_inv = np.linalg.inv(np.einsum("wqs,wqt->wst", js, js) + 1e-9 * np.eye(js.shape[-1]))
+        h_inv = np.linalg.inv(told_of_starts(js))
         self._follow = np.einsum("wst,wqt->wsq", h_inv, js)
         self._by_param = -np.einsum("wsq,wqp->wsp", self._follow, slopes.by_param / level[:, None])
         self.least = float(self.of(found.params[None])[0])
@@ -63,11 +64,17 @@ class Likelihood:
         held = np.clip(params, self.bounds.low, self.bounds.high)
         starts = self.found.starts + np.einsum("wsp,cp->cws", self._by_param, held - self.found.params)
         z = self.shooting.residuals(held, starts) / self.level
-        starts = starts - np.einsum("wsq,cwq->cws", self._follow, np.clip(z, -10, 10))
-        z = self.shooting.residuals(held, starts) / self.level
-        robust = np.where(np.abs(z) < 10, z**2, 20 * np.abs(z) - 100).sum(axis=(1, 2)) / self.scale
+        followed = starts - np.einsum("wsq,cwq->cws", self._follow, np.clip(z, -10, 10))
+        other = self.shooting.residuals(held, followed) / self.level
+        # Where a joint sticks or comes loose the step may lead astray: each window keeps the better of its two starts.
+        robust = np.minimum(_robust(z), _robust(other)).sum(axis=1) / self.scale
         pull = (((held - self.bounds.centre) / self.bounds.deviation) ** 2).sum(axis=1)
         return np.where(inside, robust + pull, np.inf)
+
+
+def _robust(z: Float[np.ndarray, "copy window query"]) -> Float[np.ndarray, "copy window"]:
+    """The cost of each window, as least squares counts it."""
+    return np.where(np.abs(z) < 10, z**2, 20 * np.abs(z) - 100).sum(axis=2)
 
 
 def bend(likelihood: Likelihood, covariance: Float[np.ndarray, "param param"]) -> float:

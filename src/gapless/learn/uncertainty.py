@@ -25,7 +25,7 @@ def covariance_of(
     torn = inverse @ (scores.T @ scores) @ inverse
     total = inverse * max(1.0, chi_square)
     total = total + _excess(torn, total)
-    shift = _finer_shift(shooting, found, level, jacobian, inverse)
+    shift = _finer_shift(shooting, found, bounds, level)
     total = total + np.outer(shift, shift)
     return (total + total.T) / 2 * np.outer(bounds.deviation, bounds.deviation)
 
@@ -39,15 +39,16 @@ def _excess(one: Float[np.ndarray, "n n"], other: Float[np.ndarray, "n n"]) -> F
     return root @ axes @ np.diag(np.maximum(values - 1, 0.0)) @ axes.T @ root
 
 
-def _finer_shift(
-    shooting: Shooting, found: Fit, level: np.ndarray, jacobian: np.ndarray, inverse: np.ndarray
-) -> Float[np.ndarray, " param"]:
-    """By how much the parameters would move, in prior deviations, if the physics were integrated better."""
+def _finer_shift(shooting: Shooting, found: Fit, bounds: Bounds, level: np.ndarray) -> Float[np.ndarray, " param"]:
+    """By how much the parameters would move, in prior deviations, if the physics were integrated better.
+
+    One step of Gauss-Newton with the better simulator's own derivatives: those by latency are coarse at a coarse time step.
+    """
     fine: Simulator | None = finer(shooting.simulator)
     if fine is None:
         return np.zeros(len(found.params))
     other = Shooting(fine, shooting.windows, shooting.names, shooting.fixed)
-    params, starts = found.params[None], found.starts[None]
-    change = (other.residuals(params, starts) - shooting.residuals(params, starts))[0] / level
-    change = np.clip(change, -10, 10)
-    return -inverse @ np.einsum("wqp,wq->p", jacobian, change)
+    jacobian, residual = eliminated(other.slopes(found.params, found.starts, bounds.deviation), level, bounds)
+    pull = (found.params - bounds.centre) / bounds.deviation
+    told = np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(len(pull))
+    return -np.linalg.solve(told, np.einsum("wqp,wq->p", jacobian, residual) + pull)

@@ -11,6 +11,8 @@ from mujoco.batch import Batch
 
 from gapless.core import GaplessError
 
+from .explicit_damping import held_in_armature
+
 Write = Callable[[Batch, Int[np.ndarray, " some"], Float[np.ndarray, " some"]], None]
 COUNTS = {
     mjtObj.mjOBJ_BODY: "nbody",
@@ -107,6 +109,20 @@ def _dof(field: str, constants: bool = False) -> Callable[[mujoco.MjModel, int],
         return Binding(float(getattr(model, field)[first]), write, constants)
 
     return make
+
+
+def _damping(model: mujoco.MjModel, joint: int) -> Binding:
+    """A joint's damping; an armature that holds half a step of it follows."""
+    own, dof = _dof("dof_damping")(model, joint), int(model.jnt_dofadr[joint])
+    held, armature = float(held_in_armature(model)[dof]), float(model.dof_armature[dof])
+    if held == 0.0:
+        return own
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        own.write(batch, worlds, values)
+        batch.expand("dof_armature")[worlds, dof] = armature + held * (values / own.nominal - 1)
+
+    return Binding(own.nominal, write, constants=True)
 
 
 def _stiffness(model: mujoco.MjModel, joint: int) -> Binding:
@@ -210,7 +226,7 @@ QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
     "mass": [(mjtObj.mjOBJ_BODY, _mass)],
     "inertia": [(mjtObj.mjOBJ_BODY, _inertia)],
     "com": [(mjtObj.mjOBJ_BODY, _com)],
-    "damping": [(mjtObj.mjOBJ_JOINT, _dof("dof_damping")), (mjtObj.mjOBJ_ACTUATOR, _servo_damping)],
+    "damping": [(mjtObj.mjOBJ_JOINT, _damping), (mjtObj.mjOBJ_ACTUATOR, _servo_damping)],
     "friction": [(mjtObj.mjOBJ_JOINT, _dof("dof_frictionloss"))],
     "armature": [(mjtObj.mjOBJ_JOINT, _dof("dof_armature", constants=True))],
     "stiffness": [(mjtObj.mjOBJ_JOINT, _stiffness)],

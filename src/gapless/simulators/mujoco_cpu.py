@@ -269,7 +269,8 @@ class MujocoSimulator(Simulator):
 
     def _write_params(self, state: MujocoState, worlds: np.ndarray, params: dict[str, np.ndarray]) -> None:
         constants = False
-        for name, values in params.items():
+        # An armature that is a parameter itself comes last: it is what it says, whatever damping it would have held.
+        for name, values in sorted(params.items(), key=lambda item: item[0].endswith(".armature")):
             state.params[name][worlds] = values
             binding: Binding | None = self._bindings.get(name)
             if binding is not None:
