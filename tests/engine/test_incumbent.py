@@ -6,21 +6,23 @@ from typing import Any
 import pytest
 
 from gapless.core import Store
-from gapless.engine.incumbent import KEPT, deployments, gives_way, returns_of
+from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_by
 
 
 @pytest.mark.parametrize(
     ("shown", "simulated", "promised", "expected"),
     [
-        ([], 1.0, 1.1, True),  # never deployed: the better one
-        ([1.0], 1.0, 1.1, True),  # the simulator is right about it
-        ([1.5], 1.0, 1.2, False),  # it is worth more than the simulator knows
-        ([1.5], 1.0, 1.3, True),
-        ([0.2], 1.0, 1.01, True),  # it disappointed
-        ([1.0], 1.0, 1.0, False),  # nothing gained
+        (Shown((), True), 1.0, 1.1, True),  # never deployed: the better one
+        (Shown((1.0,), True), 1.0, 1.1, True),  # the simulator is right about it
+        (Shown((1.5,), True), 1.0, 1.4, False),  # it has never failed, and is worth more than the simulator knows
+        (Shown((1.5,), True), 1.0, 1.6, True),
+        (Shown((1.5,), False), 1.0, 1.2, False),
+        (Shown((1.5,), False), 1.0, 1.3, True),  # it has failed: half of what the simulator missed counts for the other
+        (Shown((0.2,), False), 1.0, 1.01, True),  # it disappointed
+        (Shown((1.0,), True), 1.0, 1.0, False),  # nothing gained
     ],
 )
-def test_who_gives_way(shown: list[float], simulated: float, promised: float, expected: bool) -> None:
+def test_who_gives_way(shown: Shown, simulated: float, promised: float, expected: bool) -> None:
     assert gives_way(shown, simulated, promised) is expected
 
 
@@ -31,13 +33,14 @@ def test_a_policy_that_was_kept_remembers_what_it_has_shown(tmp_path: Path) -> N
         return store.make("policy", {}, {"crank": crank}, lambda folder: {KEPT: kept})
 
     def deployed(by: Any, value: float) -> None:
-        episodes = [{"return": value}]
+        episodes = [{"return": value, "passed": value < 2}]
         store.make("logs", {"policy": by.id}, {"crank": by.recipe["crank"]}, lambda folder: {"episodes": episodes})
 
     first = policy(None, 1)
     again, other = policy(first.id, 2), policy(None, 3)
     for by, value in ((first, 1.0), (again, 2.0), (other, 9.0)):
         deployed(by, value)
-    assert sorted(returns_of(deployments(store, again))) == [1.0, 2.0]
-    assert returns_of(deployments(store, first)) == [1.0]
-    assert returns_of(deployments(store, again, before_crank=2)) == [1.0]
+    both = shown_by(deployments(store, again))
+    assert sorted(both.returns) == [1.0, 2.0] and not both.always_passed
+    assert shown_by(deployments(store, first)) == Shown((1.0,), True)
+    assert shown_by(deployments(store, again, before_crank=2)) == Shown((1.0,), True)

@@ -1,6 +1,6 @@
 """Whether a policy that has shown itself on the robot gives way to one that only promises more."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +8,15 @@ from gapless.core import Artifact, Store
 
 CARRIES_OVER = 0.5
 """Share of what the simulator missed about one policy that it is expected to miss about the next, too."""
+
+
+class Shown(NamedTuple):
+    """What a policy did on the robot."""
+
+    returns: tuple[float, ...]
+    always_passed: bool
+
+
 KEPT = "kept"
 """Figure of a policy that is another one kept: the other's id."""
 
@@ -22,16 +31,20 @@ def deployments(store: Store, policy: Artifact, before_crank: int | None = None)
     return [a for a in found if before_crank is None or 0 < a.recipe["crank"] < before_crank]
 
 
-def returns_of(logs: list[Artifact]) -> list[float]:
-    """What it scored there, episode by episode."""
-    return [float(e["return"]) for a in logs for e in a.figures["episodes"]]
+def shown_by(logs: list[Artifact]) -> Shown:
+    """What it scored there, and whether it ever failed."""
+    episodes = [e for a in logs for e in a.figures["episodes"]]
+    return Shown(tuple(float(e["return"]) for e in episodes), all(e["passed"] for e in episodes))
 
 
-def gives_way(shown: Sequence[float], simulated: float, promised: float) -> bool:
+def gives_way(shown: Shown, simulated: float, promised: float) -> bool:
     """Whether `promised`, the simulated return of a candidate, is worth more than what the policy in place has shown.
 
     `simulated` is what the same simulator makes of the policy in place. Where that is less than was seen on the robot, the
-    simulator is blind to something, and only a part of that blindness will favour the candidate as well.
+    simulator is blind to something, and only a part of that blindness will favour the candidate as well; none of it counts
+    against a policy that has never failed.
     """
-    missed = float(np.mean(shown)) - simulated if shown else 0.0
-    return promised > simulated + max(0.0, (1 - CARRIES_OVER) * missed)
+    if not shown.returns:
+        return promised > simulated
+    missed = max(0.0, float(np.mean(shown.returns)) - simulated)
+    return promised > simulated + missed * (1.0 if shown.always_passed else 1 - CARRIES_OVER)

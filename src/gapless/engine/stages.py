@@ -46,7 +46,7 @@ from .causes import attribution_figures
 from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
 from .forecasts import Still, interval, require_promising, score
 from .gaps import Known, gap_figures
-from .incumbent import KEPT, deployments, gives_way, returns_of
+from .incumbent import KEPT, deployments, gives_way, shown_by
 from .parts import BELIEF, identified_alone, residual_figures, simulator_of, write_learned
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
@@ -256,7 +256,7 @@ class Stages:
         def build(folder: Path) -> dict[str, Any]:
             found = [self._trained(belief, recipe, begin) for recipe, begin in ways]
             best = max(found, key=lambda trained: trained.value)
-            kept = begin_with is not None and not gives_way(returns_of(seen), found[0].curve[0][1], best.value)
+            kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
             save_policy(folder, self.policy(begin_with) if begin_with is not None and kept else best.policy)
             return {
                 "curve": best.curve,
