@@ -247,7 +247,7 @@ def table_row(r: dict[str, Any]) -> dict[str, Any]:
     shares = {"nominal": r["shares"][0]} | {f"crank {k}": s for k, s in enumerate(r["shares"]) if k}
     return {
         "robot": r["robot"], "tier": r["tier"], "seed": r["seed"], "J0": r["j0"], "J*": r["jstar"], **shares,
-        "identify only": r["identify_only"], "parts": sum(r["parts"]), "glue": r["glue"],
+        "identify only": r["identify_only"], "parts": sum(r["learned"]), "glue": r["glue"],
         "success": r["passed"][CRANKS], "oracle": r["oracle_passed"],
         "robot s": r["robot_seconds"][-1], "gap before": r["gap_before"], "gap after": r["gap_after"],
         "forecasts hit": sum(r["inside"]), "rank": r["rank"],
