@@ -14,7 +14,7 @@ from gapless.core import GaplessError, Gaussian, Log, Simulator, nominal_belief
 
 from .noise import sensor_noise
 from .shooting import Shooting, Slopes
-from .windows import SLOPE_SAMPLES, Windows, cut, read_joints
+from .windows import SLOPE_SAMPLES, Windows, cut, read_joints, thin
 
 ROBUST = 3.0
 TRIALS = 4
@@ -72,9 +72,7 @@ def _windows(simulator: Simulator, logs: list[Log], seconds: float, recipe: Anch
     windows = cut(simulator, logs, seconds, recipe.every_s)
     if windows is None:
         raise GaplessError(f"no log is long enough for windows of {seconds} s. Record more, or lower window_s.")
-    if len(windows) <= recipe.windows:
-        return windows
-    return windows.some(np.unique(np.linspace(0, len(windows) - 1, recipe.windows).astype(int)))
+    return thin(windows, recipe.windows)
 
 
 def _descend(

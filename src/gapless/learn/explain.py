@@ -14,7 +14,7 @@ from .noise import sensor_noise
 from .separable import classes, departures
 from .shapley import coalitions
 from .shooting import Shooting
-from .windows import Windows, cut, per_query
+from .windows import Windows, cut, per_query, thin
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _training(simulator: Simulator, logs: list[Log], recipe: Attribute) -> Windo
         raise GaplessError(
             f"no log is long enough to attribute the gap: windows need {recipe.window_s} s. Collect more."
         )
-    return windows.some(np.unique(np.linspace(0, len(windows) - 1, min(recipe.windows, len(windows))).astype(int)))
+    return thin(windows, recipe.windows)
 
 
 def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:

@@ -11,7 +11,7 @@ from .gap import PREFIX_S, doubt, prefix_of, sharpened, spreads
 from .least_squares import fit_starts
 from .noise import sensor_noise
 from .shooting import Shooting, Slopes
-from .windows import Windows, cut, per_query
+from .windows import Windows, cut, per_query, thin
 
 HORIZON_S = 0.5
 EVERY_S = 0.25
@@ -92,8 +92,7 @@ def _windows(simulator: Simulator, logs: list[Log], most: int) -> Windows:
     for ahead_s in (HORIZON_S, HORIZON_S / 2, HORIZON_S / 5):
         windows = cut(simulator, logs, PREFIX_S + ahead_s + period_s, EVERY_S)
         if windows is not None:
-            chosen = np.unique(np.linspace(0, len(windows) - 1, min(most, len(windows))).astype(int))
-            return windows.some(chosen)
+            return thin(windows, most)
     raise GaplessError("the held-out logs are too short to predict anything. Collect more, or longer, episodes.")
 
 

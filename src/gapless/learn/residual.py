@@ -15,12 +15,12 @@ from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import Correction, Residual
 
 from .held_out import Comparison, compare, prediction_errors
-from .identify import Identified, Identify, identify, per_query
+from .identify import Identified, Identify, identify
 from .kernels import KERNELS, Kernel
 from .knots import Linear, linearise
 from .outfit import natural_sizes, outfitted, silent_residual, smoothed
 from .ridge import Windowed, left_out, windowed
-from .windows import Windows, cut
+from .windows import Windows, cut, per_query, thin
 
 UNRULY = (0.0, 0.03)
 """Shares of the forces' variance that no function may explain, to try."""
@@ -143,9 +143,7 @@ def _rounds(
 
 def _windows(simulator: MujocoSimulator, logs: list[Log], recipe: LearnResidual) -> Windows | None:
     windows = cut(simulator, logs, recipe.window_s)
-    if windows is None or len(windows) <= recipe.windows:
-        return windows
-    return windows.some(np.unique(np.linspace(0, len(windows) - 1, recipe.windows).astype(int)))
+    return None if windows is None else thin(windows, recipe.windows)
 
 
 def _moved(prior: Gaussian, found: Gaussian) -> Gaussian:
