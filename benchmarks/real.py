@@ -4,7 +4,6 @@
 .venv/bin/python benchmarks/real.py --set furuta --train mine.npz --test other.npz
 """
 
-import importlib.util
 import tempfile
 from pathlib import Path
 
@@ -12,9 +11,11 @@ import jax
 import tyro
 
 import real_pendula
+import real_servos
 from frame import console, finish
 from gapless.core import GaplessError
-from real_pendula import Real
+from real_options import Real
+from recordings import data_folder
 
 BARS = {
     "so101_vs_floor": "≤ 2", "servo_vs_friction_models": "≤ 0.8", "furuta_vs_sysid": "≤ 0.7",
@@ -24,13 +25,16 @@ BARS = {
 
 def main() -> None:
     options = tyro.cli(Real, description=__doc__)
+    known = [*real_pendula.SETS, *real_servos.SETS]
+    if options.set is not None and options.set not in known:
+        raise GaplessError(f"there is no set {options.set!r}; there are {', '.join(known)}.")
     if (options.train or options.test) and options.set is None:
         raise GaplessError("--train and --test belong to one machine: name it with --set.")
-    modules = [real_pendula]
-    if importlib.util.find_spec("real_servos") is not None:
-        modules.append(importlib.import_module("real_servos"))
+    if data_folder() is None:
+        console.print("real: no recordings in ../shared/data; set GAPLESS_DATA to their folder. Skipped.")
+        return
     rows, figures = [], {}
-    for module in modules:
+    for module in (real_pendula, real_servos):
         mine = module.rows(options)
         rows, figures = rows + mine, figures | module.figures(mine)
     keys = list(dict.fromkeys(key for row in rows for key in row))

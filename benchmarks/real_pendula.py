@@ -1,4 +1,4 @@
-"""Real pendula: how well is their motion predicted, by the data sheet, by `mujoco.sysid`, by our fits and by learned parts?
+"""Real pendula: how well is their motion predicted, by the data sheet, by `mujoco.sysid` and by our fits?
 
 Learned from one share of the logs, scored on the others: open loop over windows of 1 s, as the recordings' README says.
 """
@@ -6,54 +6,33 @@ Learned from one share of the logs, scored on the others: open loop over windows
 import math
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from frame import Benchmark, Cells, console
-from gapless.core import Gaussian, Log, Params, Simulator, prior_belief
+from frame import Cells, console
+from gapless.core import Log, Params, Simulator, prior_belief
 from gapless.learn.anchored import anchored
+from real_options import Real
 from real_scores import HORIZONS_S, Pieces, errors, pieces, repeated, still, whole_log
 from real_sets import SETS, Set, authors_spec, make_simulator, make_spec
 from recordings import data_folder
 from stretches import moving
 
 AUTHORS = "double_pendulum/authors_models/design_C.1/model_1.0/model_parameters.yml"
-FITS = ("mujoco.sysid", "ours, same list", "ours", "learned")
+FITS = ("mujoco.sysid", "ours, same list", "ours")
 QUICK = ("persistence", "nominal", "repeats", "authors", "ours")
-LEARNED = False
-"""Whether `learned` has anything to add; without it its row is left out."""
-FITTED_S = {"mujoco.sysid": 8.0, "ours, same list": 0.8, "ours": 1.0, "learned": 2.0}
+FITTED_S = {"mujoco.sysid": 8.0, "ours, same list": 0.8, "ours": 1.0}
 """How long a fit takes on two free cores, in units of the set's `expected_s`."""
-
-
-@dataclass(frozen=True)
-class Real(Benchmark):
-    """Prediction of real machines."""
-
-    set: str | None = None
-    """Only this set."""
-    train: Path | None = None
-    """Learn from all logs of this file instead (needs --set)."""
-    test: Path | None = None
-    """Score on all logs of this file instead (needs --set)."""
-
-
-def learned(simulator: Simulator, belief: Gaussian, logs: list[Log]) -> Simulator | None:
-    """The simulator with learned parts on top of the fit; None where there are none yet."""
-    return None
 
 
 def rows(options: Real) -> list[dict[str, Any]]:
     """One row for each set, part of its held-out logs and predictor."""
-    folder = data_folder()
+    folder, found = data_folder(), []
     if folder is None:
-        console.print("real: no recordings in ../shared/data; set GAPLESS_DATA to their folder. Skipped.")
         return []
     wanted = [name for name in SETS if options.set in (None, name) and (folder / name).is_dir()]
-    found = []
     for name in wanted:
         settings = [_setting(options, folder, name, predictor) for predictor in _predictors(name, options.quick)]
         _announce(name, options)
@@ -75,7 +54,7 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
     found = {}
     for key, (name, peer) in wanted.items():
         at = {r["predictor"]: _numbers(r["0.5 s"]) for r in rows if r["set"] == name and r["windows of"] == "all"}
-        ours = at.get("learned", at.get("ours"))
+        ours = at.get("ours")
         if ours is not None and peer in at:
             found[key] = float(np.median(np.array(ours) / np.array(at[peer])))
     return found
@@ -90,8 +69,6 @@ def compute(setting: dict[str, Any]) -> dict[str, Any]:
         held = machine.logs(Path(setting["test"]))
     found = _predict(chosen, predictor, train, Path(setting["folder"]))
     seconds = time.perf_counter() - began
-    if found is None and predictor in FITS:
-        return {"rows": []}
     parts = {"all": held} | {part: [log for log in held if test(log)] for part, test in chosen.groups.items()}
     result = []
     for part, logs in parts.items():
@@ -121,10 +98,7 @@ def _predict(chosen: Set, predictor: str, train: list[Log], folder: Path) -> tup
 
         return simulator, sysid_fit(simulator, spec, stretches)
     belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
-    if predictor != "learned":
-        return simulator, belief.mean()
-    better = learned(simulator, belief, stretches)
-    return None if better is None else (better, belief.mean())
+    return simulator, belief.mean()
 
 
 def _scored(chosen: Set, predictor: str, over: Pieces, found: tuple[Simulator, Params] | None) -> dict[str, Any]:
@@ -153,7 +127,7 @@ def _predictors(name: str, quick: bool) -> list[str]:
     listed = ["persistence", "nominal", *FITS, "repeats"]
     if name == "double_pendulum":
         listed.insert(2, "authors")
-    return [p for p in listed if (not quick or p in QUICK) and (LEARNED or p != "learned")]
+    return [p for p in listed if (not quick or p in QUICK)]
 
 
 def _setting(options: Real, folder: Path, name: str, predictor: str) -> dict[str, Any]:

@@ -1,69 +1,33 @@
-"""Real servos: how far the actuator ladder gets on the SO-101 arm, the XL330 bench and the H1-2's joints.
-
-.venv/bin/python benchmarks/real_servos.py --sets so101_arm servo_xl330 h1_motor
-.venv/bin/python benchmarks/real_servos.py --set servo_xl330 --train FILE --test FILE
-"""
+"""Real servos: how far the actuator ladder gets on the SO-101 arm, the XL330 bench and the H1-2's joints."""
 
 import json
-import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 
 import real_h1
 import real_so101
 import real_xl330
-from frame import HERE, Benchmark, Cells, console, finish
+from frame import Cells, console
 from gapless.core import GaplessError
 from gapless.simulators.parts.friction import LAWS
+from real_options import Real
+from recordings import data_folder
 from recordings_servos import JointWindows, arm_logs, bench_logs, joint_windows
 
 SETS = ("so101_arm", "servo_xl330", "h1_motor")
 MINUTES = {"so101_arm": 4, "servo_xl330": 6, "h1_motor": 3}
 """Learning time on two free cores."""
-BARS = {"so101_vs_floor": "≤ 2, aim 1.5", "servo_vs_friction_models": "≤ 0.8", "h1_vs_analytic": "≤ 0.6"}
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class RealServos(Benchmark):
-    """Which recordings."""
-
-    sets: tuple[str, ...] = SETS
-    """Which machines."""
-    set: str = ""
-    """One machine alone, as --train and --test need it."""
-    train: Path | None = None
-    """Learn from this file and not from the set's own."""
-    test: Path | None = None
-    """Judge on this file and not on what the set holds out."""
-    seed: int = 0
-    """Of networks."""
-
-
-def folder() -> Path | None:
-    """Where the recordings are; None where there are none."""
-    named = os.environ.get("GAPLESS_DATA")
-    found = Path(named) if named else HERE.parents[1] / "shared" / "data"
-    return found if found.is_dir() else None
-
-
-def rows(options: RealServos) -> list[Row]:
+def rows(options: Real) -> list[Row]:
     """Set, model, error, what it is relative to, and the ratio, for every machine asked for."""
-    data = folder()
-    if data is None:
-        console.print("There are no recordings beside the checkout; set GAPLESS_DATA to their folder. Skipped.")
-        return []
-    names = (options.set,) if options.set else options.sets
-    if (options.train or options.test) and len(names) != 1:
-        raise GaplessError("--train and --test need --set: the machine that the files are of.")
-    found: list[Row] = []
-    for name in names:
-        if name not in SETS:
-            raise GaplessError(f"there is no set of servos {name!r}; there are {', '.join(SETS)}.")
+    data, found = data_folder(), []
+    for name in SETS:
+        if options.set not in (None, name) or data is None or not (data / name).is_dir():
+            continue
         console.print(f"{name}: learning takes about {MINUTES[name]} minutes on two free cores.")
         where = {
             "folder": str(data / name),
@@ -91,7 +55,7 @@ def _row(set: str, model: str, error: Any, ratio: Any, detail: str = "") -> Row:
     return {"set": set, "model": model, "error": float(error), "ratio": float(ratio), "detail": detail}
 
 
-def _arm(options: RealServos, where: dict[str, Any]) -> list[Row]:
+def _arm(options: Real, where: dict[str, Any]) -> list[Row]:
     return [r for cell in Cells("real_so101", options).run(_arm_cell, [where]) for r in cell["rows"]]
 
 
@@ -120,7 +84,7 @@ def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
     return {"rows": found}
 
 
-def _bench(options: RealServos, where: dict[str, Any]) -> list[Row]:
+def _bench(options: Real, where: dict[str, Any]) -> list[Row]:
     models = ["m1", "m6", "friction"] if options.quick else list(real_xl330.rungs())
     cells = Cells("real_xl330", options).run(_bench_cell, [where | {"model": m} for m in models])
     by_log = {c["model"]: np.array(c["errors"]) for c in cells}
@@ -152,7 +116,7 @@ def _bench_cell(where: dict[str, Any]) -> dict[str, Any]:
     return {"model": model, "errors": errors, "held_out": held_out, "nominal": nominal.tolist()}
 
 
-def _joints(options: RealServos, where: dict[str, Any]) -> list[Row]:
+def _joints(options: Real, where: dict[str, Any]) -> list[Row]:
     names = sorted({real_h1.joint_of(f.name) for f in joint_windows(Path(where["test"] or where["train"]))})
     cells = Cells("real_h1", options).run(
         _joint_cell, [where | {"joint": n} for n in (names[:2] if options.quick else names)]
@@ -184,9 +148,3 @@ def _joint_cell(where: dict[str, Any]) -> dict[str, Any]:
 
 def _windows(f: JointWindows, chosen: np.ndarray) -> JointWindows:
     return JointWindows(f.name, f.command[chosen], f.position[chosen], f.velocity[chosen], f.torque[chosen])
-
-
-if __name__ == "__main__":
-    chosen = tyro.cli(RealServos, description=__doc__)
-    table = rows(chosen)
-    finish("real_servos", chosen, figures(table), table, BARS)
