@@ -1,7 +1,5 @@
 """A network policy on disk: its weights, and beside them what it measures, commands and sees."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +7,11 @@ import equinox as eqx
 import jax
 
 from gapless.core import GaplessError, Interface, Observation
-from gapless.core.reading import LARGEST_JSON, plain_object, read_limited
 
+from .described import Described
 from .policy import NetworkPolicy, new_policy
-from .weights import most_bytes, weights_bytes, weights_from_bytes, write_whole
 
-WEIGHTS = "policy.safetensors"
-DESCRIPTION = "policy.json"
-FORMAT = 1
+FILES = Described("policy", 1, "Save the policy again")
 LARGEST_WEIGHTS = 2**30
 """Bytes of a layer's weights, times the layers, beyond which a description is taken to be damaged."""
 LARGEST_NETWORK = 2**14
@@ -26,39 +21,13 @@ LARGEST_NETWORK = 2**14
 def save_policy(folder: Path, policy: NetworkPolicy) -> None:
     """Write policy.safetensors and policy.json; the same policy gives the same bytes."""
     width, depth = hidden_of(policy)
-    weights = weights_bytes(policy)
-    description = {
-        "format": FORMAT,
-        "interface": policy.interface.to_dict(),
-        "observation": policy.observe.to_dict(),
-        "hidden": {"width": width, "depth": depth},
-        "weights_sha256": hashlib.sha256(weights).hexdigest(),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / WEIGHTS, weights)
-    # The description comes last: with its hash it vouches for the weights beside it.
-    write_whole(folder / DESCRIPTION, (json.dumps(description, indent=1, ensure_ascii=False) + "\n").encode())
+    described = {"interface": policy.interface.to_dict(), "observation": policy.observe.to_dict()}
+    FILES.save(folder, policy, described | {"hidden": {"width": width, "depth": depth}})
 
 
 def load_policy(folder: Path) -> NetworkPolicy:
     """The policy that `save_policy` wrote, exact to the last bit."""
-    path = folder / DESCRIPTION
-    text = read_limited(path, LARGEST_JSON)
-    try:
-        description = plain_object(text)
-        like = _untrained(description)
-        expected = str(description["weights_sha256"])
-    except (GaplessError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
-        raise GaplessError(
-            f"{path} is not the description of a policy ({type(error).__name__}: {str(error)[:200]}). Save it again."
-        ) from None
-    weights = read_limited(folder / WEIGHTS, most_bytes(like))
-    if hashlib.sha256(weights).hexdigest() != expected:
-        raise GaplessError(
-            f"{folder / WEIGHTS} is damaged or belongs to another {DESCRIPTION}: its hash is not the one written "
-            "there. Save the policy again."
-        )
-    return weights_from_bytes(weights, like, str(folder / WEIGHTS))
+    return FILES.load(folder, _untrained)
 
 
 def hidden_of(policy: NetworkPolicy) -> tuple[int, int]:
@@ -73,8 +42,6 @@ def hidden_of(policy: NetworkPolicy) -> tuple[int, int]:
 
 
 def _untrained(description: dict[str, Any]) -> NetworkPolicy:
-    if description["format"] != FORMAT:
-        raise ValueError(f"format {description['format']!r}, and {FORMAT} is what is read")
     interface = Interface.from_dict(description["interface"])
     observe = Observation.from_dict(description["observation"])
     hidden = int(description["hidden"]["width"]), int(description["hidden"]["depth"])
