@@ -9,9 +9,9 @@ import pytest
 from gapless.core import Log, nominal_belief, prior_belief
 from gapless.learn.divergence import window_length
 from gapless.learn.identify import Identify, bounds_of, identify
-from gapless.learn.least_squares import Bounds, Fit, fit, told_of_starts
+from gapless.learn.least_squares import Bounds, Fit, Problem, fit, told_of_starts
 from gapless.learn.noise import sensor_noise
-from gapless.learn.shooting import Shooting
+from gapless.learn.shooting import Shooting, Slopes
 from gapless.learn.tempering import Likelihood, Temper, bend, temper
 from gapless.learn.untold import untold
 from gapless.learn.windows import cut, per_query
@@ -88,8 +88,9 @@ def _likelihood(pendulum: MujocoSimulator, logs: list[Log]) -> tuple[Likelihood,
     assert windows is not None
     level, bounds = per_query(windows, sensor_noise(logs)), bounds_of(prior)
     shooting = Shooting(pendulum, windows, prior.names, nominal_belief(pendulum.parameters).mean())
-    found = fit(shooting, bounds, level, bounds.centre)
-    return Likelihood(shooting, found, bounds, level, 1.0), found, bounds
+    problem = Problem(shooting, bounds, level)
+    found = fit(problem, bounds.centre)
+    return Likelihood(problem, found, 1.0), found, bounds
 
 
 def test_particles_of_a_gaussian_posterior_are_that_gaussian(pendulum: MujocoSimulator, collect: Collect) -> None:
@@ -103,12 +104,15 @@ def test_particles_of_a_gaussian_posterior_are_that_gaussian(pendulum: MujocoSim
     assert (np.abs(np.log(cloud.std(axis=0) / deviation)) < 0.5).all()
 
 
+NO_SLOPES = Slopes(np.zeros((0, 0)), np.zeros((0, 0, 2)), np.zeros((0, 0, 0)))
+
+
 class Banana(Likelihood):
     """A posterior on a bend: the second parameter is half the square of the first."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-        self.found = Fit(np.zeros(2), np.zeros((0, 0)), np.eye(2), 1.0, 1, np.zeros(0))
+        self.found = Fit(np.zeros(2), np.zeros((0, 0)), np.eye(2), 1.0, 1, np.zeros(0), NO_SLOPES)
         self.least, self.scale = 0.0, 1.0
 
     def of(self, params: np.ndarray) -> np.ndarray:

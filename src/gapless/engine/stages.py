@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import Float
 
 from gapless.core import (
     Artifact,
@@ -155,7 +156,7 @@ class Stages:
         recipe["residual"] = asdict(self.recipe.residual) if self.recipe.parts else None
 
         def build(folder: Path) -> dict[str, Any]:
-            def told(iteration: int, cost: float) -> None:
+            def told(iteration: int, cost: float, params: Float[np.ndarray, " param"]) -> None:
                 self.tell(f"identifying, iteration {iteration}")
 
             # Conventions do not change from crank to crank; sensors may break at any time.

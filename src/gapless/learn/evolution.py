@@ -1,42 +1,35 @@
 """CMA-ES over the parameters, for landscapes on which least squares gets stuck."""
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float
 
-from .least_squares import Bounds
-from .shooting import Shooting
+from .least_squares import Problem, Progress
+from .windows import thin
 
 POPULATION, WINDOWS, GENERATIONS = 16, 24, 40
 
 
-def evolve(
-    shooting: Shooting,
-    bounds: Bounds,
-    noise: Float[np.ndarray, " query"],
-    seed: int,
-    progress: Callable[[int, float], None] | None = None,
-) -> Float[np.ndarray, " param"]:
+def evolve(problem: Problem, seed: int, progress: Progress | None = None) -> Float[np.ndarray, " param"]:
     """Parameters to begin least squares from; each generation is one call of the batch."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cma looks for optional plotting packages and says so
         import cma
-    chosen = np.unique(np.linspace(0, len(shooting.windows) - 1, WINDOWS).astype(int))
-    few = Shooting(shooting.simulator, shooting.windows.some(chosen), shooting.names, shooting.fixed)
+    few, bounds = problem.on(thin(problem.shooting.windows, WINDOWS)).shooting, problem.bounds
     box = [((side - bounds.centre) / bounds.deviation).tolist() for side in (bounds.low, bounds.high)]
     options = {"seed": seed % 2**31 + 1, "popsize": POPULATION, "bounds": box, "verbose": -9, "maxiter": GENERATIONS}
     search = cma.CMAEvolutionStrategy(np.zeros(len(bounds.centre)), 0.5, options)
-    generation = 0
+    generation, best = 0, bounds.centre
     while not search.stop():
         asked = search.ask(POPULATION)
         params = bounds.centre + np.array(asked) * bounds.deviation
         starts = np.tile(few.windows.start, (len(params), 1, 1))
-        z = few.residuals(params, starts) / noise
+        z = few.residuals(params, starts) / problem.level
         costs = np.log1p(z**2).mean(axis=(1, 2)) + 1e-3 * (np.array(asked) ** 2).mean(axis=1)
         search.tell(asked, costs.tolist())
         generation += 1
+        best = np.clip(bounds.centre + np.asarray(search.result.xbest) * bounds.deviation, bounds.low, bounds.high)
         if progress is not None:
-            progress(generation, float(costs.min()))
-    return np.clip(bounds.centre + np.asarray(search.result.xbest) * bounds.deviation, bounds.low, bounds.high)
+            progress(generation, float(costs.min()), best)
+    return best

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from gapless.core import Belief, GaplessError, Gaussian, Log, Parameter, Simulator, generator_for, nominal_belief
 
 from .identify import bounds_of
-from .least_squares import Bounds, Fit, fit
+from .least_squares import Bounds, Fit, Problem, fit
 from .noise import sensor_noise
 from .separable import classes, departures
 from .shapley import coalitions
@@ -103,7 +103,7 @@ def explain(
     level = per_query(windows, sensor_noise(logs))
     bounds = bounds_of(_prior(doubted))
     fixed = nominal_belief(simulator.parameters).mean()
-    whole = fit(Shooting(simulator, windows, names, fixed), bounds, level, begin, recipe.iterations)
+    whole = fit(Problem(Shooting(simulator, windows, names, fixed), bounds, level), begin, recipe.iterations)
     precision = _precision(whole, windows, bounds)
     # The search ends anywhere in a flat valley; from its middle, where the prior is strongest, causes go back one by one.
     pull = (whole.params - bounds.centre) / bounds.deviation**2
@@ -115,7 +115,7 @@ def explain(
     if kept.any():
         chosen = tuple(n for n, k in zip(names, kept, strict=True) if k)
         first = np.clip(values[kept], some.low, some.high)
-        again = fit(Shooting(simulator, windows, chosen, fixed), some, level, first, recipe.iterations)
+        again = fit(Problem(Shooting(simulator, windows, chosen, fixed), some, level), first, recipe.iterations)
         covariance = np.linalg.inv(_precision(again, windows, some))
         noise = generator_for(seed, "draws").standard_normal((recipe.draws, len(first)))
         around = again.params + noise @ np.linalg.cholesky((covariance + covariance.T) / 2).T

@@ -1,6 +1,5 @@
 """Logs → a belief over the simulator's parameters, as wide as the held-out logs say it must be."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,10 +8,10 @@ import numpy as np
 from gapless.core import GaplessError, Gaussian, Log, Params, Particles, Simulator, nominal_belief
 
 from .divergence import LENGTHS_S, window_length
-from .least_squares import Bounds, Fit, fit, fit_starts
+from .least_squares import Bounds, Fit, Problem, Progress, fit, fit_starts
 from .noise import sensor_noise
 from .posterior import Posterior, Shape, particles_of, posterior, with_noise
-from .search import search
+from .search import Search, search
 from .shooting import Shooting
 from .tempering import Temper
 from .untold import Untold, untold
@@ -91,7 +90,7 @@ def identify(
     held_out: list[Log],
     recipe: Identify | None = None,
     seed: int = 0,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Identified:
     """The belief after `logs`; its covariance grows with the held-out chi-square where that exceeds one."""
     recipe = recipe or Identify()
@@ -104,21 +103,18 @@ def identify(
     at_prior = fixed | dict(zip(prior.names, prior.centre, strict=True))
     shooting = Shooting(simulator, _windows(simulator, logs, recipe, at_prior), prior.names, fixed)
     noise = sensor_noise(logs)
-    level = per_query(shooting.windows, noise)
-    found = search(
-        shooting, bounds, level, recipe.method, recipe.starts, recipe.iterations, recipe.stalled, seed, progress
-    )
-    noise, best = _sharpened(shooting, bounds, found.fit, noise)
-    shooting, best = _longer(shooting, bounds, best, noise, logs, recipe)
+    problem = Problem(shooting, bounds, per_query(shooting.windows, noise))
+    found = search(problem, Search(recipe.method, recipe.starts, recipe.iterations, recipe.stalled), seed, progress)
+    noise = _sharpened(problem, found.fit, noise)
+    problem = _longer(problem, found.fit, noise, logs, recipe)
+    best = fit(problem, found.fit.params, recipe.iterations, progress)
+    shooting = problem.shooting
     before, after = (_chi_square(shooting, p, held_out, noise, recipe) for p in (bounds.centre, best.params))
     chi_square = best.cost if after is None else after
-    level = per_query(shooting.windows, noise)
     refused = _refusal(before, after, recipe)
     known = Posterior(bounds.centre, prior.covariance) if refused else None
     if known is None:
-        known = posterior(
-            shooting, best, bounds, level, chi_square, recipe.doubt, recipe.posterior, recipe.temper, seed
-        )
+        known = posterior(problem, best, chi_square, recipe.doubt, recipe.posterior, recipe.temper, seed)
     belief = with_noise(prior, known, noise, simulator)
     return Identified(
         belief,
@@ -164,30 +160,29 @@ def _windows(simulator: Simulator, logs: list[Log], recipe: Identify, params: Pa
     return thin(windows, recipe.windows)
 
 
-def _sharpened(shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, float]) -> tuple[dict[str, float], Fit]:
+def _sharpened(problem: Problem, found: Fit, noise: dict[str, float]) -> dict[str, float]:
     """Lively motion looks like noise to a smooth curve and not to the model: where the fit leaves less, that is the noise."""
-    left = {name: float(found.spread[k]) for k, (name, part) in enumerate(shooting.windows.columns) if part == 0}
+    left = {
+        name: float(found.spread[k]) for k, (name, part) in enumerate(problem.shooting.windows.columns) if part == 0
+    }
     lower = {name: min(level, max(left[name], 1e-9)) for name, level in noise.items()}
-    if all(lower[name] > 0.8 * noise[name] for name in noise):
-        return noise, found
-    again = fit(shooting, bounds, per_query(shooting.windows, lower), found.params, 5)
-    return lower, again
+    return noise if all(lower[name] > 0.8 * noise[name] for name in noise) else lower
 
 
-def _longer(
-    shooting: Shooting, bounds: Bounds, found: Fit, noise: dict[str, float], logs: list[Log], recipe: Identify
-) -> tuple[Shooting, Fit]:
-    """The fit on longer windows, where the simulator has become good enough for them."""
+def _longer(problem: Problem, found: Fit, noise: dict[str, float], logs: list[Log], recipe: Identify) -> Problem:
+    """The same with this noise, and longer windows where the simulator has become good enough for them."""
+    shooting = problem.shooting
+    same = Problem(shooting, problem.bounds, per_query(shooting.windows, noise))
     if recipe.window_s is not None or found.cost > EXPLAINED:
-        return shooting, found
+        return same
     seconds = window_length(shooting.simulator, logs, shooting.fixed | _named(shooting, found.params), LONGEST_S)
     if seconds is None or seconds < LONGER * shooting.windows.seconds:
-        return shooting, found
+        return same
     windows = cut(shooting.simulator, logs, seconds)
     if windows is None:
-        return shooting, found
+        return same
     longer = Shooting(shooting.simulator, thin(windows, recipe.windows), shooting.names, shooting.fixed)
-    return longer, fit(longer, bounds, per_query(longer.windows, noise), found.params, 8)
+    return Problem(longer, problem.bounds, per_query(longer.windows, noise))
 
 
 def _named(shooting: Shooting, params: np.ndarray) -> Params:

@@ -7,9 +7,15 @@ import numpy as np
 from jaxtyping import Float
 
 from .shooting import Shooting, Slopes
+from .windows import Windows
+
+Progress = Callable[[int, float, Float[np.ndarray, " param"]], None]
+"""Takes the iteration, the cost and where it is."""
 
 DAMPINGS = 10.0 ** np.array([-2.0, -1.0, 0.0, 1.0])
 """Multiples of the current damping that are tried side by side."""
+SETTLED, STILL = 1e-3, 2
+"""Share of the cost below which an iteration gains nothing, and such iterations in a row that end a fit."""
 FAINT = 1e-7
 """Share of what a window says about its start that every direction gets: a joint stuck in dry friction forgets its speed."""
 
@@ -27,6 +33,8 @@ class Fit:
     iterations: int
     spread: Float[np.ndarray, " column"]
     """The typical size of what is left over, per column."""
+    slopes: Slopes
+    """Residuals and derivatives there."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +47,34 @@ class Bounds:
     high: Float[np.ndarray, " param"]
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What is fitted: windows, what was known before, and how exactly each sample is measured."""
+
+    shooting: Shooting
+    bounds: Bounds
+    level: Float[np.ndarray, " query"]
+
+    def on(self, windows: Windows) -> "Problem":
+        """The same with other windows of the same length."""
+        s = self.shooting
+        return Problem(Shooting(s.simulator, windows, s.names, s.fixed), self.bounds, self.level)
+
+
 def fit(
-    shooting: Shooting,
-    bounds: Bounds,
-    noise: Float[np.ndarray, " query"],
+    problem: Problem,
     begin: Float[np.ndarray, " param"],
     iterations: int = 30,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
+    settled: float = SETTLED,
 ) -> Fit:
     """The parameters and starts that explain the windows best, from `begin` on."""
+    shooting, bounds, noise = problem.shooting, problem.bounds, problem.level
     windows = shooting.windows
     params, starts = begin.copy(), windows.start.copy()
     damping, still = 1.0, 0
+    slopes = shooting.slopes(params, starts, bounds.deviation)
     for k in range(iterations):
-        slopes = shooting.slopes(params, starts, bounds.deviation)
         # While the model is far off, its own misfit is the noise; towards the end it is the sensors'.
         level = np.maximum(noise, leftover(slopes.residual, windows.channel)[windows.channel])
         trials = [_step(slopes, level, damping * d, params, bounds) for d in DAMPINGS]
@@ -61,20 +83,20 @@ def fit(
         residuals = shooting.residuals(new_params, new_starts)
         costs = [_cost(r, level, p, bounds) for r, p in zip(residuals, new_params, strict=True)]
         best, now = int(np.argmin(costs)), _cost(slopes.residual, level, params, bounds)
-        if progress is not None:
-            progress(k + 1, min(now, costs[best]))
         if costs[best] < now:
             params, starts = new_params[best], new_starts[best]
+            slopes = shooting.slopes(params, starts, bounds.deviation)
+        if progress is not None:
+            progress(k + 1, min(now, costs[best]), params)
         damping = float(np.clip(damping * DAMPINGS[best] if costs[best] < now else damping * 100, 1e-8, 1e8))
-        still = still + 1 if costs[best] > now * (1 - 1e-3) else 0
-        if still >= 2:
+        still = still + 1 if costs[best] > now * (1 - settled) else 0
+        if still >= STILL:
             break
-    slopes = shooting.slopes(params, starts, bounds.deviation)
     information = _information(slopes, noise, params, bounds)
     cost = float(((slopes.residual / noise) ** 2).sum()) / max(int(windows.present.sum()), 1)
     freedom = 1 - windows.start.size / max(int(windows.present.sum()), windows.start.size + 1)
     spread = leftover(slopes.residual, windows.channel) / np.sqrt(freedom)
-    return Fit(params, starts, information, cost, k + 1, spread)
+    return Fit(params, starts, information, cost, k + 1, spread, slopes)
 
 
 def fit_starts(

@@ -8,8 +8,7 @@ from jaxtyping import Float
 
 from gapless.core import Gaussian, Particles, Simulator
 
-from .least_squares import Bounds, Fit
-from .shooting import Shooting
+from .least_squares import Bounds, Fit, Problem
 from .tempering import BEND, BROKEN, Likelihood, Temper, bend, temper
 from .uncertainty import covariance_of
 
@@ -30,22 +29,21 @@ class Posterior:
 
 
 def posterior(
-    shooting: Shooting, found: Fit, bounds: Bounds, level: Float[np.ndarray, " query"], chi_square: float,
-    doubt: float, shape: Shape, recipe: Temper, seed: int,
-) -> Posterior:  # fmt: skip
+    problem: Problem, found: Fit, chi_square: float, doubt: float, shape: Shape, recipe: Temper, seed: int
+) -> Posterior:
     """The parameters' distribution; every parameter keeps some `doubt` where the model does not explain the logs."""
-    covariance = covariance_of(shooting, found, bounds, level, chi_square)
+    covariance = covariance_of(problem, found, chi_square)
     covariance = covariance + np.diag(misfit(chi_square / CHANCE) * (doubt * found.params) ** 2)
     if shape == "gaussian" or (shape == "auto" and misfit(chi_square) == 1.0):
         return Posterior(found.params, covariance)  # what the model cannot explain drowns the posterior's shape
-    likelihood = Likelihood(shooting, found, bounds, level, chi_square)
+    likelihood = Likelihood(problem, found, chi_square)
     told = np.linalg.inv(found.information) * likelihood.scale
     bent = bend(likelihood, told)
     wanted = shape == "particles" or BEND < bent < BROKEN
     found_there = temper(likelihood, told, recipe, seed) if wanted else None
     if found_there is None:
         return Posterior(found.params, covariance, bent)
-    cloud = _widened(found_there, covariance - told, bounds, seed)
+    cloud = _widened(found_there, covariance - told, problem.bounds, seed)
     return Posterior(cloud.mean(axis=0), np.cov(cloud.T).reshape(covariance.shape), bent, cloud)
 
 

@@ -1,6 +1,5 @@
 """Where least squares begins: at the prior's centre, at the best of many draws from it, and by evolution where all get stuck."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,15 +7,15 @@ import numpy as np
 from jaxtyping import Float
 
 from .evolution import evolve
-from .least_squares import Bounds, Fit, fit
-from .shooting import Shooting
+from .least_squares import Fit, Problem, Progress, fit
 from .windows import thin
 
 DRAWS, FEW, SHORT = 24, 20, 6
 """Draws screened, windows on which they are, and iterations of the short fits."""
 SAME = 1.05
 """Ratio of costs up to which two short fits count as equally good."""
-Progress = Callable[[int, float], None]
+NEAR = 1e-2
+"""Share of the cost that an iteration must gain here: whoever searches only has to come near, the last fit goes to the end."""
 
 
 @dataclass(frozen=True)
@@ -30,46 +29,51 @@ class Found:
     begun: int
 
 
-def search(
-    shooting: Shooting, bounds: Bounds, level: Float[np.ndarray, " query"], method: str, starts: int,
-    iterations: int, stalled: float, seed: int, progress: Progress | None = None,
-) -> Found:  # fmt: skip
-    """The best of several beginnings, followed to the end on all windows."""
-    if method == "cma":
-        begin = evolve(shooting, bounds, level, seed, progress)
-        return Found(fit(shooting, bounds, level, begin, iterations, progress), "cma", 1, 1)
-    begins = [bounds.centre, *_drawn(shooting, bounds, level, starts - 1, seed)]
-    best, agreeing = _screened(shooting, bounds, level, begins)
-    found = fit(shooting, bounds, level, best, iterations, progress)
-    if method == "auto" and found.cost >= stalled:
-        other = fit(shooting, bounds, level, evolve(shooting, bounds, level, seed), iterations, progress)
+@dataclass(frozen=True)
+class Search:
+    """How parameters are sought."""
+
+    method: Literal["auto", "least-squares", "cma"]
+    starts: int
+    iterations: int
+    stalled: float
+
+
+def search(problem: Problem, recipe: Search, seed: int, progress: Progress | None = None) -> Found:
+    """The best of several beginnings, followed on all windows until it is near its end."""
+    if recipe.method == "cma":
+        begin = evolve(problem, seed, progress)
+        return Found(fit(problem, begin, recipe.iterations, progress, NEAR), "cma", 1, 1)
+    begins = [problem.bounds.centre, *_drawn(problem, recipe.starts - 1, seed)]
+    best, agreeing = _screened(problem, begins, progress)
+    found = fit(problem, best, recipe.iterations, progress, NEAR)
+    if recipe.method == "auto" and found.cost >= recipe.stalled:
+        other = fit(problem, evolve(problem, seed), recipe.iterations, progress, NEAR)
         if other.cost < found.cost / SAME:
             return Found(other, "cma", 1, len(begins) + 1)
     return Found(found, "least-squares", agreeing, len(begins))
 
 
-def _drawn(
-    shooting: Shooting, bounds: Bounds, level: np.ndarray, count: int, seed: int
-) -> list[Float[np.ndarray, " param"]]:
+def _drawn(problem: Problem, count: int, seed: int) -> list[Float[np.ndarray, " param"]]:
     """The draws from the prior that explain a few windows best, as different as they come."""
     if count < 1:
         return []
-    few, rng = _few(shooting), np.random.default_rng(seed)
+    few, bounds, rng = _few(problem).shooting, problem.bounds, np.random.default_rng(seed)
     draws = bounds.centre + bounds.deviation * rng.standard_normal((DRAWS, len(bounds.centre)))
     draws = np.clip(draws, bounds.low, bounds.high)
-    z = few.residuals(draws, np.tile(few.windows.start, (DRAWS, 1, 1))) / level
+    z = few.residuals(draws, np.tile(few.windows.start, (DRAWS, 1, 1))) / problem.level
     order = np.argsort(np.log1p(z**2).mean(axis=(1, 2)))
     return list(draws[order[:count]])
 
 
 def _screened(
-    shooting: Shooting, bounds: Bounds, level: np.ndarray, begins: list[np.ndarray]
+    problem: Problem, begins: list[np.ndarray], progress: Progress | None
 ) -> tuple[Float[np.ndarray, " param"], int]:
     """The end of the best short fit, and how many ended there."""
     if len(begins) == 1:
         return begins[0], 1
-    few = _few(shooting)
-    ends = [fit(few, bounds, level, begin, SHORT) for begin in begins]
+    few = _few(problem)
+    ends = [fit(few, begin, SHORT, progress) for begin in begins]
     best = min(ends, key=lambda f: f.cost)
     covariance = np.linalg.inv(best.information) * max(best.cost, 1.0)
     agreeing = 0
@@ -80,5 +84,5 @@ def _screened(
     return best.params, agreeing
 
 
-def _few(shooting: Shooting) -> Shooting:
-    return Shooting(shooting.simulator, thin(shooting.windows, FEW), shooting.names, shooting.fixed)
+def _few(problem: Problem) -> Problem:
+    return problem.on(thin(problem.shooting.windows, FEW))

@@ -13,16 +13,15 @@ from jaxtyping import Float
 from gapless.core import GaplessError
 from gapless.core.belief import root_of
 
-from .least_squares import Bounds, Fit, told_of_starts
-from .shooting import Shooting
+from .least_squares import Fit, Problem, told_of_starts
 
 WIDER = 2.0
 """Deviations of the first particles, in those of the Gaussian they come from."""
 ALIVE = 0.5
 """Share of the particles that a step of the temperature must leave effective."""
-BEND, BROKEN = 4.0, 50.0
-"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian (one side is twice as wide as it says), and at
-which the windows run away instead."""
+BEND, BROKEN = 6.0, 50.0
+"""Ratio of cost and its parabola at which a posterior is no longer a Gaussian (one side is two and a half times as wide, or
+as narrow, as it says), and at which the windows run away instead."""
 ALIKE = 0.25
 """Share of the particles that must be different in the end."""
 REACH = 1.5
@@ -48,14 +47,13 @@ class Temper:
 class Likelihood:
     """The cost of parameters around a fit, starts following them."""
 
-    def __init__(self, shooting: Shooting, found: Fit, bounds: Bounds, level: np.ndarray, chi_square: float) -> None:
-        self.shooting, self.bounds, self.level, self.found = shooting, bounds, level, found
+    def __init__(self, problem: Problem, found: Fit, chi_square: float) -> None:
+        self.shooting, self.bounds, self.level, self.found = problem.shooting, problem.bounds, problem.level, found
         self.scale = max(1.0, chi_square)
-        slopes = shooting.slopes(found.params, found.starts, bounds.deviation)
-        js = slopes.by_start / level[:, None]
+        js = found.slopes.by_start / self.level[:, None]
         h_inv = np.linalg.inv(told_of_starts(js))
         self._follow = np.einsum("wst,wqt->wsq", h_inv, js)
-        self._by_param = -np.einsum("wsq,wqp->wsp", self._follow, slopes.by_param / level[:, None])
+        self._by_param = -np.einsum("wsq,wqp->wsp", self._follow, found.slopes.by_param / self.level[:, None])
         self.least = float(self.of(found.params[None])[0])
 
     def of(self, params: Float[np.ndarray, "copy param"]) -> Float[np.ndarray, " copy"]:

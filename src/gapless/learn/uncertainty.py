@@ -6,26 +6,24 @@ from jaxtyping import Float
 from gapless.core import Simulator
 from gapless.simulators import finer
 
-from .least_squares import Bounds, Fit, eliminated
+from .least_squares import Fit, Problem, eliminated
 from .shooting import Shooting
 
 
-def covariance_of(
-    shooting: Shooting, found: Fit, bounds: Bounds, level: Float[np.ndarray, " query"], chi_square: float
-) -> Float[np.ndarray, "param param"]:
+def covariance_of(problem: Problem, found: Fit, chi_square: float) -> Float[np.ndarray, "param param"]:
     """Of the parameters: the sensors' noise as large as held-out logs say, windows that pull apart, and the time step.
 
     Windows that want different parameters (a sandwich, White 1980) and a finer integration that wants others than the
     simulator's own are doubts that noise alone does not show.
     """
-    slopes = shooting.slopes(found.params, found.starts, bounds.deviation)
-    jacobian, residual = eliminated(slopes, level, bounds)
+    bounds = problem.bounds
+    jacobian, residual = eliminated(found.slopes, problem.level, bounds)
     inverse = np.linalg.inv(np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(jacobian.shape[-1]))
     scores = np.einsum("wqp,wq->wp", jacobian, residual)
     torn = inverse @ (scores.T @ scores) @ inverse
     total = inverse * max(1.0, chi_square)
     total = total + _excess(torn, total)
-    shift = _finer_shift(shooting, found, bounds, level)
+    shift = _finer_shift(problem, found)
     total = total + np.outer(shift, shift)
     return (total + total.T) / 2 * np.outer(bounds.deviation, bounds.deviation)
 
@@ -39,16 +37,17 @@ def _excess(one: Float[np.ndarray, "n n"], other: Float[np.ndarray, "n n"]) -> F
     return root @ axes @ np.diag(np.maximum(values - 1, 0.0)) @ axes.T @ root
 
 
-def _finer_shift(shooting: Shooting, found: Fit, bounds: Bounds, level: np.ndarray) -> Float[np.ndarray, " param"]:
+def _finer_shift(problem: Problem, found: Fit) -> Float[np.ndarray, " param"]:
     """By how much the parameters would move, in prior deviations, if the physics were integrated better.
 
     One step of Gauss-Newton with the better simulator's own derivatives: those by latency are coarse at a coarse time step.
     """
+    shooting, bounds = problem.shooting, problem.bounds
     fine: Simulator | None = finer(shooting.simulator)
     if fine is None:
         return np.zeros(len(found.params))
     other = Shooting(fine, shooting.windows, shooting.names, shooting.fixed)
-    jacobian, residual = eliminated(other.slopes(found.params, found.starts, bounds.deviation), level, bounds)
+    jacobian, residual = eliminated(other.slopes(found.params, found.starts, bounds.deviation), problem.level, bounds)
     pull = (found.params - bounds.centre) / bounds.deviation
     told = np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(len(pull))
     return -np.linalg.solve(told, np.einsum("wqp,wq->p", jacobian, residual) + pull)

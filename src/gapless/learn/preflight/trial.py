@@ -9,7 +9,7 @@ from gapless.core import Gaussian, Log, Simulator, nominal_belief
 from gapless.logs import split
 
 from ..identify import per_query
-from ..least_squares import Bounds, fit, fit_starts
+from ..least_squares import Bounds, Problem, fit, fit_starts
 from ..noise import sensor_noise
 from ..shooting import Shooting
 from ..windows import Windows, cut
@@ -87,7 +87,7 @@ class Bench:
         first = np.clip(first, b.low, b.high)
         if iterations:
             level = per_query(self.fitted, self.noise)
-            first = fit(self._shooting(simulator, self.fitted, doubt), b, level, first, iterations).params
+            first = fit(Problem(self._shooting(simulator, self.fitted, doubt), b, level), first, iterations).params
         return Fitted(doubt.names, first, self._errors(simulator, doubt, first))
 
     def driven(self, simulator: Simulator, doubt: Doubt) -> dict[str, float]:
