@@ -76,7 +76,7 @@ class Judge:
     def oracle(self, steps: int) -> NetworkPolicy:
         """The best of two policies trained inside the reality with `steps` each; stored with the project."""
         folder = ORACLES / re.sub(r"[^A-Za-z0-9-]", "", re.sub("[?&]", "-", self.spec.removeprefix("twin:")))
-        behaves = self._behaviour()
+        behaves = self.behaviour()
         try:
             stamp = json.loads((folder / "stamp.json").read_text())
             if stamp["steps"] >= steps and _same(stamp["behaves"], behaves):
@@ -101,7 +101,7 @@ class Judge:
     def _starts(self) -> Signals:
         return self.task.start(key_for(self.reality.seed, "starts"), EPISODES)
 
-    def _behaviour(self) -> dict[str, list[float]]:
+    def behaviour(self) -> dict[str, list[float]]:
         """How the reality answers random commands and what the task pays for it: an oracle is as old as these."""
         episodes = self._rollout.run(Blind(self.reality.interface, 1.0), {}, self._key, self._starts())
         found = {name: values[BEHAVES, :4, 0].ravel() for name, values in episodes.measurements.items()}

@@ -148,7 +148,7 @@ def recorded(robot: str, seed: int, tier: str) -> tuple[Workspace, Gaussian, lis
     judge = Judge(f"twin:{robot}?seed={seed}&tier={tier}", workspace.task)
     folder = CELLS / "preflight-logs" / f"{robot}-{seed}-{tier}"
     stamp = folder.with_suffix(".json")
-    wanted = json.dumps([judge._fingerprint(), EXCITED, SECONDS])
+    wanted = json.dumps([judge.behaviour(), EXCITED, SECONDS])
     if not stamp.is_file() or stamp.read_text() != wanted:
         write_logs(folder, _record(workspace, judge, prior), robot)
         stamp.write_text(wanted)

@@ -43,7 +43,10 @@ class Clock:
     def saw(self, values: Values, cost: float) -> None:
         if cost < self.best * (1 - 1e-3):
             self.best = cost
-            self.trace.append((self.seconds, np.array(values)))
+            self.passed(values)
+
+    def passed(self, values: Values) -> None:
+        self.trace.append((self.seconds, np.array(values)))
 
     @property
     def seconds(self) -> float:
@@ -67,6 +70,15 @@ class HeldOut:
     def reached(self, trace: list[tuple[float, Values]], wanted: float) -> float | None:
         """When a rival's best parameters first were as good as wanted; None if never."""
         return next((seconds for seconds, values in trace if self.error(values) <= wanted), None)
+
+    def settled(self, trace: list[tuple[float, Values]], wanted: float) -> float | None:
+        """From when on parameters were always as good as wanted; None if the last ones are not."""
+        since = None
+        for seconds, values in reversed(trace):
+            if self.error(values) > wanted:
+                break
+            since = seconds
+        return since
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ GAIN_SHARE = 0.8
 """Gains are suspicious only near their thresholds, as most machines are a third weaker than their data sheets."""
 LEAST = 1.15
 """How many fold the error must fall for a number that is already known to be beyond its threshold."""
+ENCODER = 2.0
+"""The same for a measurement's scale that is no unit: encoders seldom are, and what contact does may look like it."""
 TILTS = {"gravity.tilt_x", "gravity.tilt_y"}
 
 
@@ -186,7 +188,7 @@ def _gain_beyond(channel: Channel, scale: float, share: float, measured: bool = 
     yield Hypothesis(
         "gain", (name,), f"{name} is logged {factor:.2g} times as large as the model has it",
         f"multiplying it by {1 / factor:.3g}", f"Set scale = {1 / factor:.3g} for {name} in the mapping, or correct the model.",
-        Rescale(name, 1 / factor), LEAST,
+        Rescale(name, 1 / factor), ENCODER if measured else LEAST,
     )  # fmt: skip
 
 
