@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from mujoco.batch import Batch
 from scipy.spatial.transform import Rotation
 
-DEVIATIONS = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
+DEVIATIONS: tuple[str, ...] = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 """Log-Cholesky parameters (Rucker and Wensing, 2022), all zero for the body that they deviate from."""
 TURNING = DEVIATIONS[4:]
 """Those that move a body's centre of mass or turn its principal axes."""
@@ -53,7 +53,7 @@ def read_inertia(batch: Batch, worlds: Int[np.ndarray, " n"], body: int) -> Iner
 
 def write_inertia(batch: Batch, worlds: Int[np.ndarray, " n"], body: int, found: Inertia) -> None:
     """Put inertias into one body of the given worlds, as MuJoCo wants them: principal moments and axes."""
-    moments, axes = np.linalg.eigh(found.tensor)
+    moments, axes = (x[..., ::-1] for x in np.linalg.eigh(found.tensor))  # MuJoCo's compiler has the largest first
     axes[:, :, 0] *= np.linalg.det(axes)[:, None]
     turn = Rotation.from_matrix(axes).as_quat()[:, WXYZ]
     # MuJoCo holds the axes of some bodies to be the frame's own; where they are, they are left so.
