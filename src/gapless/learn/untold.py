@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import qr
 
 LITTLE = 1.0
 """Information about a direction, in units of the prior's, below which the logs say less than was known before."""
@@ -60,8 +59,9 @@ def _sparse(space: Float[np.ndarray, "param direction"], count: int) -> Float[np
     """
     if count < 1:
         return np.empty((0, len(space)))
-    rows = np.linalg.svd(space)[0][:, :count].T
-    _, _, order = qr(rows, pivoting=True)
-    own = order[:count]
-    rows = np.linalg.solve(rows[:, own], rows)
+    rows = np.linalg.svd(space)[0][:, :count].T.copy()
+    for k in range(count):
+        own, others = int(np.argmax(np.abs(rows[k]))), np.arange(count) != k
+        rows[k] /= rows[k, own]
+        rows[others] -= np.outer(rows[others, own], rows[k])
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
