@@ -173,6 +173,8 @@ def test_bodies_that_mujoco_takes_for_simple_can_be_stretched_and_say_how_to_be_
     assert wider.body_inertia[PUCK, 0] == pytest.approx(np.exp(0.2) * top.model.body_inertia[PUCK, 0])
     with pytest.raises(GaplessError, match=r"body 'puck' for a centre .* never move\. Write <body simple=\"false\">"):
         bind(top.model, "puck.t1")
+    with pytest.raises(GaplessError, match="never move"):
+        bind(top.model, "puck.com_x")
     movable = mujoco.MjModel.from_xml_string(TOP.replace('name="puck"', 'name="puck" simple="false"'))
     assert bind(movable, "puck.t1").nominal == 0
 
