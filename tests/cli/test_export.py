@@ -11,7 +11,7 @@ from gapless.cli import main
 from gapless.core import Gaussian, prior_belief
 from gapless.engine import Workspace
 from gapless.nets.actuator_network import ActuatorNetwork, Layer, Scales
-from gapless.nets.stored_actuator import save_actuator
+from gapless.nets.stored_actuator import save_networks
 
 
 @pytest.fixture
@@ -87,8 +87,21 @@ def test_models_and_ranges_need_a_belief(workspace: Path, tmp_path: Path, capsys
 def test_a_stored_actuator_is_written_as_onnx(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     layers = (Layer(np.array([[3.0, -1.0]]), np.zeros(1)),)
     network = ActuatorNetwork(layers, "tanh", (0,), Scales(np.zeros(2), np.ones(2)), 0.005)
-    save_actuator(tmp_path / "hip.safetensors", network)
-    main(["export", "actuator", str(tmp_path / "hip.safetensors"), "--out", str(tmp_path / "hip.onnx")])
+    save_networks(tmp_path / "hip", [network])
+    main(["export", "actuator", str(tmp_path / "hip"), "--out", str(tmp_path / "hip.onnx")])
     assert (tmp_path / "hip.onnx").is_file() and "agrees" in capsys.readouterr().out
     said = refused(["export", "actuator", str(tmp_path / "none"), "--out", str(tmp_path / "x.onnx")], capsys)
     assert "there is no file" in said
+
+
+def test_one_of_several_stored_joints_is_chosen_by_its_number(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    layers = (Layer(np.array([[3.0, -1.0]]), np.zeros(1)),)
+    network = ActuatorNetwork(layers, "tanh", (0,), Scales(np.zeros(2), np.ones(2)), 0.005, adds=True)
+    save_networks(tmp_path / "legs", [network, network])
+    save_networks(tmp_path / "bare", [])
+    out = ["--out", str(tmp_path / "hip.onnx")]
+    legs = ["export", "actuator", str(tmp_path / "legs"), *out]
+    assert "of 2 joints. Say which with --number 0 … 1" in refused(legs, capsys)
+    assert "without a network" in refused(["export", "actuator", str(tmp_path / "bare"), *out], capsys)
+    main([*legs, "--number", "1"])
+    assert "is a correction" in capsys.readouterr().out

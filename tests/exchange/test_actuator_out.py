@@ -19,13 +19,13 @@ import pytest
 from gapless.core import GaplessError
 from gapless.exchange import export_actuator
 from gapless.nets.actuator_network import ACTIVATIONS, ActuatorNetwork, Layer, Recurrence, Scales, described
-from gapless.nets.stored_actuator import load_actuator, save_actuator
+from gapless.nets.stored_actuator import load_networks, save_networks
 
 HIDDEN = 8
 
 
 def network(activation: str = "softsign", recurrent: bool = False) -> ActuatorNetwork:
-    """Random weights; three past steps, or a memory."""
+    """Random weights; three past steps, or a memory; inputs clipped, and a linear path beside."""
     noise = np.random.default_rng(7)
     history = (0,) if recurrent else (0, 2, 4)
     features = 2 * len(history)
@@ -37,8 +37,9 @@ def network(activation: str = "softsign", recurrent: bool = False) -> ActuatorNe
     layers = tuple(
         Layer(noise.normal(size=(b, a)) / np.sqrt(a), 0.1 * noise.normal(size=b)) for a, b in pairwise(widths)
     )
-    scales = Scales(0.1 * noise.normal(size=features), noise.uniform(0.5, 3, features), 4.0, 0.2)
-    return ActuatorNetwork(layers, activation, history, scales, 0.005, cell)
+    limits = np.full(features, -0.9), np.full(features, 1.1)
+    scales = Scales(0.1 * noise.normal(size=features), noise.uniform(0.5, 3, features), 4.0, 0.2, *limits)
+    return ActuatorNetwork(layers, activation, history, scales, 0.005, cell, 0.3 * noise.normal(size=widths[0]))
 
 
 def motion(given: ActuatorNetwork, steps: int, joints: int) -> list[np.ndarray]:
@@ -129,21 +130,54 @@ def test_torchscript_remembers_as_isaac_labs_lstm_asks_it_to(tmp_path: Path) -> 
     assert np.array(found) == pytest.approx(wanted, abs=1e-5 * np.abs(wanted).max())
 
 
+def test_inputs_are_clipped_and_the_linear_path_counts() -> None:
+    """One input, doubled by the only layer and tripled by the path beside it."""
+    layers = (Layer(np.array([[2.0, 0.0]]), np.zeros(1)),)
+    scales = Scales(np.zeros(2), np.ones(2), 1.0, 0.5, np.array([-1.0, -1.0]), np.array([1.0, 1.0]))
+    given = ActuatorNetwork(layers, "relu", (0,), scales, 0.01, None, np.array([3.0, 0.0]))
+    assert given.torque(np.array([[0.5, 0.0], [7.0, 0.0]]))[0] == pytest.approx([3.0, 5.5])
+
+
 @pytest.mark.parametrize("recurrent", [False, True])
-def test_a_stored_network_is_read_back_exactly(recurrent: bool, tmp_path: Path) -> None:
+def test_stored_networks_are_read_back_exactly(recurrent: bool, tmp_path: Path) -> None:
     given = network(recurrent=recurrent)
-    save_actuator(tmp_path / "net.safetensors", given)
-    again = load_actuator(tmp_path / "net.safetensors")
+    bare = replace(given, linear=None, scales=replace(given.scales, low=None, high=None), adds=True)
+    save_networks(tmp_path, (given, bare), {"robot": "arm"})
+    (again, bare_again), said = load_networks(tmp_path)
     steps = motion(given, 3, 2)
     assert np.array_equal(expected(again, steps), expected(given, steps))
+    assert np.array_equal(expected(bare_again, steps), expected(bare, steps))
+    assert not np.allclose(expected(given, steps), expected(bare, steps))
     assert (again.history, again.step_s, again.activation) == (given.history, 0.005, "softsign")
+    assert (again.adds, bare_again.adds, said["robot"]) == (False, True, "arm")
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 64, b"\x02\0\0\0\0\0\0\0{}", b"\x08\0\0\0\0\0\0\0[1,2,3] "])
-def test_a_damaged_network_is_refused(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "net.safetensors").write_bytes(content)
-    with pytest.raises(GaplessError, match="cannot be read as an actuator network"):
-        load_actuator(tmp_path / "net.safetensors")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 1},
+        {"networks": [{}]},
+        {"networks": [{"shapes": {"scales.shift": [2**40]}}]},
+        {"networks": [{"shapes": {"scales.shift": [-3]}}]},
+        {"networks": 3},
+    ],
+)
+def test_a_damaged_description_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    save_networks(tmp_path, (network(),))
+    path = tmp_path / "actuator.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(GaplessError, match=r"is not the description of an actuator .* Save the actuator again"):
+        load_networks(tmp_path)
+
+
+def test_arrays_without_a_place_are_refused(tmp_path: Path) -> None:
+    save_networks(tmp_path, (network(),))
+    path = tmp_path / "actuator.json"
+    said = json.loads(path.read_text())
+    said["networks"][0]["shapes"]["more"] = [3]
+    path.write_text(json.dumps(said))
+    with pytest.raises(GaplessError, match="not those of an actuator"):
+        load_networks(tmp_path)
 
 
 def test_descriptions_that_fit_together_badly_are_refused() -> None:
@@ -151,7 +185,9 @@ def test_descriptions_that_fit_together_badly_are_refused() -> None:
     with pytest.raises(GaplessError, match="none of tanh"):
         replace(given, activation="sinh")
     with pytest.raises(GaplessError, match=r"\(16, 6\) stands where \(16, 4\) belongs"):
-        replace(given, history=(0, 1), scales=Scales(np.zeros(4), np.ones(4)))
+        replace(given, history=(0, 1), scales=Scales(np.zeros(4), np.ones(4)), linear=None)
+    with pytest.raises(GaplessError, match=r"\(5,\) stands where \(6,\) belongs"):
+        replace(given, linear=np.ones(5))
     with pytest.raises(GaplessError, match="one torque is wanted"):
         replace(given, layers=given.layers[:-1])
     with pytest.raises(GaplessError, match="not finite"):
@@ -161,7 +197,7 @@ def test_descriptions_that_fit_together_badly_are_refused() -> None:
 def test_what_cannot_be_written_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(GaplessError, match=r"end in \.onnx"):
         export_actuator(network(), tmp_path / "net.h5")
-    extreme = replace(network(), scales=replace(network().scales, shift=np.full(6, 1e6 + 0.03), scale=np.ones(6)))
+    extreme = replace(network(), scales=Scales(np.full(6, 1e6 + 0.03), np.ones(6)))
     with pytest.raises(GaplessError, match="was not written"):
         export_actuator(extreme, tmp_path / "net.onnx")
     assert not list(tmp_path.iterdir())

@@ -16,6 +16,7 @@ from gapless.core import Block, GaplessError, Holds, Parameter, Params, Signals
 from gapless.exchange import export_model
 from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.binding import bind
+from gapless.simulators.log_cholesky import DEVIATIONS
 
 MODELS = Path(robots.__file__).parent / "models"
 
@@ -313,3 +314,22 @@ def test_digits_are_those_of_mujoco_again_afterwards(tmp_path: Path) -> None:
     spec = mujoco.MjSpec.from_file(str(MODELS / "cartpole.xml"))
     spec.compile()
     assert "0.707107 " in spec.to_xml()
+
+
+def test_a_whole_inertia_is_carried_into_the_file(tmp_path: Path) -> None:
+    """Ten deviations of two bodies, over a mass and a centre that differ too, as principal moments and a quaternion."""
+    source = tmp_path / "arm.xml"
+    source.write_text(SERVO_ARM.replace('inertiafromgeom="true" settotalmass="1.1"', 'inertiafromgeom="auto"'))
+    model = simulators.load_model(source)
+    interface = simulators.propose_interface(model, "arm")
+    simulator = MujocoSimulator(model, interface, simulators.propose_parameters(model, interface))
+    by = (0.1, 0.2, -0.15, 0.1, 0.3, -0.2, 0.1, 0.02, -0.01, 0.03)
+    params = {f"lower.{d}": v for d, v in zip(DEVIATIONS, by, strict=True)}
+    params |= {"lower.mass": 0.35, "upper.s13": 0.2, "upper.t1": 0.03, "upper.com": 0.17, "command.latency": 0.02}
+    done = export_model(simulator, params, source, tmp_path / "robot.xml")
+    assert done.left_out == ()
+    assert largest_difference(simulator, params, tmp_path / "robot.xml") < 1e-6
+    assert largest_difference(simulator, {**params, "lower.s12": 0.2}, tmp_path / "robot.xml") > 1e-5
+    written = mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    assert written.body("lower").mass[0] == pytest.approx(0.35 * np.exp(0.2))
+    assert "lower.s12 = 0.3 (nominal 0)" in (tmp_path / "robot.xml").read_text()

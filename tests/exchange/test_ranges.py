@@ -124,6 +124,24 @@ def test_servos_become_stiffness_and_damping(make_simulator: Callable[..., Mujoc
     assert joint["params"]["damping_distribution_params"] == pytest.approx((4 - 0.8, 4 + 1.2))
 
 
+def test_density_and_shifts_of_a_whole_inertia_become_terms(
+    make_simulator: Callable[..., MujocoSimulator], tmp_path: Path
+) -> None:
+    simulator = arm(make_simulator, "upper.alpha", "upper.d1", "upper.t1", "upper.t3")
+    belief = belief_about(simulator, upper_alpha=0.2, upper_t1=0.1)  # deviations are 2 / 4 / 10
+    _, terms = export_ranges(simulator, belief, "mjlab", tmp_path / "m.py", base="nominal")
+    (body,) = terms.events
+    assert body.draws == ("upper.alpha", "upper.t1", "upper.t3")
+    assert body.params["alpha_range"] == pytest.approx((0.1, 0.3))
+    assert body.params["t1_range"] == pytest.approx((0.0, 0.2)) and body.params["t2_range"] == (0.0, 0.0)
+    assert terms.left_out == ["upper.d1: dr stretches a body about its origin, not about its centre."]
+    _, terms = export_ranges(simulator, belief, "mjlab", tmp_path / "m.py")
+    assert terms.events[0].params["alpha_range"] == pytest.approx((-0.1, 0.1))
+    _, terms = export_ranges(simulator, belief, "isaaclab", tmp_path / "i.py", base="nominal")
+    assert [t.draws for t in terms.events] == [("upper.t1", "upper.t3")]
+    assert [s.partition(":")[0] for s in terms.left_out] == ["upper.alpha", "upper.d1"]
+
+
 def test_relative_terms_start_from_the_model_that_was_asked_for(tmp_path: Path) -> None:
     simulator = cartpole()
     belief = belief_about(simulator, pole_com=0.3)

@@ -104,7 +104,7 @@ def test_mass_moves_the_centre_of_the_whole_through_mujocos_constants(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("hip.colour", "parameter 'hip.colour' names no known quantity; known are armature, bias, com"),
+        ("hip.colour", "parameter 'hip.colour' names no known quantity; known are alpha, armature, bias, com"),
         ("knee.damping", "the model has no joint or actuator called 'knee'. Correct the name in params.toml"),
         ("trunk.mass", "the model has no body called 'trunk'"),
         ("base.com", "no direction to move it along"),

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import tyro
 
-from gapless.core import Artifact, Belief
+from gapless.core import Artifact, Belief, GaplessError
 from gapless.engine import Recipe, Stages, Workspace, open_workspace
 from gapless.exchange import export_actuator, export_model, export_policy, export_ranges
 from gapless.exchange.ranges_out import Base, Target
-from gapless.nets.stored_actuator import load_actuator
+from gapless.nets.actuator_network import ActuatorNetwork
+from gapless.nets.stored_actuator import load_networks
 
 from .console import say, table
 from .options import Common, InWorkspace, latest
@@ -95,18 +96,34 @@ class ExportRanges(FromBelief):
 class ExportActuator(Common):
     """Write an actuator network as ONNX or, with the extra `torch`, as TorchScript for Isaac Lab."""
 
-    network: Positional[Path] = field(kw_only=True)
-    """The stored network, a .safetensors file."""
+    actuator: Positional[Path] = field(kw_only=True)
+    """The folder in which it is stored."""
     out: Path = field(kw_only=True)
     """The file to write: .onnx, or .pt for TorchScript."""
     joint: str = ""
     """Whose actuator it is; noted in the file."""
+    number: int | None = None
+    """Which of the joints to write, from 0 on, where the folder holds several."""
 
     def run(self) -> dict[str, Any]:
-        network = load_actuator(self.network)
+        network = self._network()
         difference = export_actuator(network, self.out, self.joint)
         say(f"Wrote {self.out}; it agrees with the network to {difference:.1e} of the largest torque.")
-        return {"file": self.out, "difference": difference, "history": list(network.history), "step_s": network.step_s}
+        if network.adds:
+            say("Its torque is a correction: add it to that of the rung below.")
+        described = {"history": list(network.history), "step_s": network.step_s, "adds": network.adds}
+        return {"file": self.out, "difference": difference, **described}
+
+    def _network(self) -> ActuatorNetwork:
+        networks, _ = load_networks(self.actuator)
+        if not networks:
+            raise GaplessError(f"{self.actuator} holds the params of an actuator without a network: nothing to write.")
+        number = 0 if self.number is None and len(networks) == 1 else self.number
+        if number is None or number not in range(len(networks)):
+            raise GaplessError(
+                f"{self.actuator} holds networks of {len(networks)} joints. Say which with --number 0 … {len(networks) - 1}."
+            )
+        return networks[number]
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,20 @@ def actuator_graph(network: ActuatorNetwork) -> onnx.GraphProto:
     drawing, seen = Drawing(), len(network.history)
     sides = [drawing.input(name, MANY, seen) for name in (ERROR, VELOCITY)]
     x = drawing.op("Concat", *sides, axis=1)
+    if network.scales.low is not None:
+        x = drawing.op("Max", x, drawing.constant(network.scales.low))
+    if network.scales.high is not None:
+        x = drawing.op("Min", x, drawing.constant(network.scales.high))
     x = drawing.op("Sub", x, drawing.constant(network.scales.shift))
     x = drawing.op("Mul", x, drawing.constant(network.scales.scale))
     if network.recurrence is not None:
         x = _recur(drawing, network.recurrence, x)
+    straight = None if network.linear is None else _linear(drawing, x, network.linear[None])
     for layer in network.layers[:-1]:
         x = _activate(drawing, network.activation, _linear(drawing, x, layer.weight, layer.bias))
     answer = _linear(drawing, x, network.layers[-1].weight, network.layers[-1].bias)
+    if straight is not None:
+        answer = drawing.op("Add", answer, straight)
     flat = drawing.op("Squeeze", answer, drawing.constant([1], np.int64))
     scaled = drawing.op("Mul", flat, drawing.constant(network.scales.torque))
     drawing.output(TORQUE, drawing.op("Add", scaled, drawing.constant(network.scales.torque_shift)), MANY)

@@ -52,6 +52,7 @@ def onnx_bytes(network: ActuatorNetwork, joint: str = "") -> bytes:
         doc_string="One step: target minus position in rad and velocity in rad/s, past steps beside each other, to N m.",
     )
     described = {"joint": joint, "history": list(network.history), "step_s": network.step_s}
+    described |= {"adds": True} if network.adds else {}
     helper.set_model_props(model, {"gapless.actuator": json.dumps(described, sort_keys=True)})
     return model.SerializeToString(deterministic=True)
 

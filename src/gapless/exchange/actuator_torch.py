@@ -51,10 +51,13 @@ def script_torques(network: ActuatorNetwork, steps: list[np.ndarray]) -> np.ndar
 
 
 class _Scaled(torch.nn.Module):
-    """The layers with the normalisation around them."""
+    """The layers with the normalisation around them, and the linear path beside them."""
 
     shift: torch.Tensor
     scale: torch.Tensor
+    low: torch.Tensor
+    high: torch.Tensor
+    linear: torch.Tensor
 
     def __init__(self, network: ActuatorNetwork) -> None:
         super().__init__()
@@ -64,13 +67,21 @@ class _Scaled(torch.nn.Module):
         self.layers = torch.nn.Sequential(*parts[:-1])
         self.register_buffer("shift", _tensor(scales.shift))
         self.register_buffer("scale", _tensor(scales.scale))
+        self.register_buffer("low", _tensor(np.full_like(scales.shift, -np.inf) if scales.low is None else scales.low))
+        self.register_buffer(
+            "high", _tensor(np.full_like(scales.shift, np.inf) if scales.high is None else scales.high)
+        )
+        width = network.layers[0].weight.shape[1]
+        self.register_buffer("linear", _tensor(np.zeros(width) if network.linear is None else network.linear))
         self.torque, self.torque_shift = float(scales.torque), float(scales.torque_shift)
 
     def normalised(self, features: torch.Tensor) -> torch.Tensor:
-        return (features - self.shift) * self.scale
+        inside = torch.minimum(torch.maximum(features, self.low), self.high)
+        return (inside - self.shift) * self.scale
 
     def answered(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layers(x) * self.torque + self.torque_shift
+        straight = torch.sum(x * self.linear, dim=-1, keepdim=True)
+        return (self.layers(x) + straight) * self.torque + self.torque_shift
 
 
 class _Feedforward(_Scaled):

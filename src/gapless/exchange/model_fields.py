@@ -39,7 +39,9 @@ def write_fields(spec: mujoco.MjSpec, nominal: mujoco.MjModel, calibrated: mujoc
     for actuator in spec.actuators:
         if not _same(nominal, calibrated, "actuator_gainprm", actuator.id):
             actuator.gainprm = calibrated.actuator_gainprm[actuator.id]
-        if not _same(nominal, calibrated, "actuator_biasprm", actuator.id):
+        # A damping ratio, which MJCF keeps as a positive number, would be taken of the inertias that are written now.
+        ratio = actuator.biastype == mujoco.mjtBias.mjBIAS_AFFINE and actuator.biasprm[2] > 0
+        if ratio or not _same(nominal, calibrated, "actuator_biasprm", actuator.id):
             actuator.biasprm = calibrated.actuator_biasprm[actuator.id]
     for geom in spec.geoms:
         if not _same(nominal, calibrated, "geom_friction", geom.id):

@@ -13,8 +13,8 @@ from gapless.simulators.latency import integrator_lead_s
 from gapless.simulators.model import object_name
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
-COM = ("com", "com_x", "com_y", "com_z")
-"""A centre of mass: how far out it lies, or where along each axis."""
+COM = {"com": None, "com_x": 0, "com_y": 1, "com_z": 2, "t1": 0, "t2": 1, "t3": 2}
+"""A centre of mass and the axis along which it moves: away from the origin, or one of the frame's."""
 DEVIATIONS = 2.0
 DRAWS = 8192
 
@@ -75,8 +75,8 @@ def com_shifts(simulator: MujocoSimulator, mine: list[Range], base: dict[str, fl
     """By how much a body's centre of mass moves along x, y and z, from where the base model has it."""
     shifts = np.zeros((2, 3))
     for com in mine:
-        offset = simulator.model.body_ipos[com.index]
-        along = offset / np.linalg.norm(offset) if com.quantity == "com" else np.eye(3)[COM.index(com.quantity) - 1]
+        offset, axis = simulator.model.body_ipos[com.index], COM[com.quantity]
+        along = offset / np.linalg.norm(offset) if axis is None else np.eye(3)[axis]
         ends = np.outer(np.array(com.limits) - base[com.name], along)
         shifts += np.sort(ends, axis=0)
     return [(float(low) + 0.0, float(high) + 0.0) for low, high in shifts.T]

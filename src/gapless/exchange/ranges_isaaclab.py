@@ -5,6 +5,7 @@ import math
 import mujoco
 
 from gapless.simulators.binding import TILTS
+from gapless.simulators.log_cholesky import DEVIATIONS
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
 from .ranges import COM, Range, com_shifts, delay_steps
@@ -17,6 +18,8 @@ REASONS = {
     ("actuator", "gain"): "Isaac Lab has no term for the strength of an actuator that is no position servo",
     ("joint", "stiffness"): "Isaac Lab has no term for a joint's own spring",
     ("body", "inertia"): "Isaac Lab's inertia term would undo its mass term",
+    ("body", "alpha"): "Isaac Lab's mass term wants kilograms. Free the mass in place of it",
+    **{("body", d): "Isaac Lab has no term that stretches a body" for d in DEVIATIONS[1:7]},
     ("geom", "sliding"): "the geom belongs to the world, which is no part of the asset",
     ("measurement", "latency"): "Isaac Lab has no delay of observations",
 }

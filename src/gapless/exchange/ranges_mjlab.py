@@ -2,6 +2,7 @@
 
 import math
 
+from gapless.simulators.log_cholesky import DEVIATIONS
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 
 from .ranges import COM, Range, com_shifts, delay_steps
@@ -20,6 +21,7 @@ REASONS = {
     ("body", "inertia"): "dr scales inertia with mass only",
     ("gravity", "tilt_x"): "dr has no function for gravity",
     ("gravity", "tilt_y"): "dr has no function for gravity",
+    **{("body", d): "dr stretches a body about its origin, not about its centre" for d in DEVIATIONS[1:7]},
 }
 LIGHTEST = 1e-3
 """Share of its mass that a body keeps at least."""
@@ -76,18 +78,25 @@ def _bodies(simulator: MujocoSimulator, ranges: list[Range], base: dict[str, flo
     for index in sorted({r.index for r in ranges if r.kind == "body" and r.thing}):
         mine = {r.quantity: r for r in ranges if r.kind == "body" and r.index == index}
         params = {}
-        if "mass" in mine:
-            own = base[mine["mass"].name]
-            low, high = (0.5 * math.log(max(limit / own, LIGHTEST)) for limit in mine["mass"].limits)
-            params["alpha_range"] = (low, high)
+        dense = [mine[q] for q in ("mass", "alpha") if q in mine]
+        if dense:
+            params["alpha_range"] = _alphas(dense[0], base[dense[0].name])
         centre = [mine[q] for q in COM if q in mine]
         if centre:
             params |= dict(zip(AXES, com_shifts(simulator, centre, base), strict=True))
         if params:
-            names = [r.name for r in (*([mine["mass"]] if "mass" in mine else []), *centre)]
+            names = [r.name for r in (*dense, *centre)]
             select = {"body_names": mine[next(iter(mine))].thing}
             events.append(Term(tuple(names), "dr.pseudo_inertia", "reset", select, params))
     return events
+
+
+def _alphas(dense: Range, own: float) -> tuple[float, float]:
+    """Half the logarithm of how many times heavier than in the base model a body may be."""
+    if dense.quantity == "alpha":
+        return dense.low - own, dense.high - own
+    low, high = (0.5 * math.log(max(limit / own, LIGHTEST)) for limit in dense.limits)
+    return low, high
 
 
 def _servos(simulator: MujocoSimulator, ranges: list[Range]) -> list[Term]:

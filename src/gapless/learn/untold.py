@@ -9,6 +9,8 @@ LITTLE = 1.0
 """Information about a direction, in units of the prior's, below which the logs say less than was known before."""
 SIZEABLE = 0.3
 """Weight of a parameter in a direction from which on it is named."""
+ALONE = 0.9
+"""Share of a parameter's own direction that leaves no trace from which on nothing is told about it."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,29 @@ def untold(
     """From the information about the parameters, prior included, and the prior's deviations."""
     relative = information * np.outer(deviation, deviation)
     values, axes = np.linalg.eigh((relative + relative.T) / 2)
-    alone, together = [], []
-    for axis in axes.T[values < 1 + LITTLE]:
-        taking = np.flatnonzero(np.abs(axis) > SIZEABLE)
+    silent = axes[:, values < 1 + LITTLE]
+    alone = (silent**2).sum(axis=1) > ALONE
+    parameters, together = [n for n, is_alone in zip(names, alone, strict=True) if is_alone], []
+    for direction in _sparse(np.where(alone[:, None], 0.0, silent), silent.shape[1] - int(alone.sum())):
+        taking = np.flatnonzero(np.abs(direction) > SIZEABLE)
         if len(taking) == 1:
-            alone.append(names[taking[0]])
+            parameters.append(names[taking[0]])
         elif len(taking) > 1:
-            first = axis[taking[0]]
-            together.append(tuple((names[k], float(axis[k] / first)) for k in taking))
-    return Untold(tuple(alone), tuple(together))
+            first = direction[taking[0]]
+            together.append(tuple((names[k], float(direction[k] / first)) for k in taking))
+    return Untold(tuple(parameters), tuple(together))
+
+
+def _sparse(space: Float[np.ndarray, "param direction"], count: int) -> Float[np.ndarray, "direction param"]:
+    """Unit vectors that span the largest `count` directions of a space, each with a parameter that no other one has.
+
+    Directions that leave no trace are as good as any mixture of them; these can be read.
+    """
+    if count < 1:
+        return np.empty((0, len(space)))
+    rows = np.linalg.svd(space)[0][:, :count].T.copy()
+    for k in range(count):
+        own, others = int(np.argmax(np.abs(rows[k]))), np.arange(count) != k
+        rows[k] /= rows[k, own]
+        rows[others] -= np.outer(rows[others, own], rows[k])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)

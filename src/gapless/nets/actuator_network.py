@@ -49,6 +49,9 @@ class Scales:
     scale: Float[np.ndarray, " feature"]
     torque: float = 1.0
     torque_shift: float = 0.0
+    low: Float[np.ndarray, " feature"] | None = None
+    """Inputs below are taken to be this: beyond what it was trained on, a network is not asked."""
+    high: Float[np.ndarray, " feature"] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,10 @@ class ActuatorNetwork:
     """The rate that it was fitted for."""
     recurrence: Recurrence | None = None
     """Between the features and the first layer."""
+    linear: Float[np.ndarray, " in"] | None = None
+    """A linear path from what the first layer sees to the answer."""
+    adds: bool = False
+    """Whether its torque corrects that of a simpler actuator, to which it must be added."""
 
     def __post_init__(self) -> None:
         fault = _fault(self)
@@ -80,15 +87,17 @@ class ActuatorNetwork:
         self, features: Float[np.ndarray, "n feature"], hidden: Float[np.ndarray, "n hidden"] | None = None
     ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n hidden"]]:
         """Torques in N m, and what the network remembers for the next step."""
-        x = (np.asarray(features, np.float64) - self.scales.shift) * self.scales.scale
+        inside = np.clip(np.asarray(features, np.float64), self.scales.low, self.scales.high)
+        x = (inside - self.scales.shift) * self.scales.scale
         after = np.zeros((len(x), 0))
         if self.recurrence is not None:
             before = np.zeros((len(x), self.recurrence.width)) if hidden is None else hidden
             x = after = _recur(self.recurrence, x, before)
+        straight = 0.0 if self.linear is None else x @ self.linear
         for layer in self.layers[:-1]:
             x = ACTIVATIONS[self.activation](x @ layer.weight.T + layer.bias)
-        answer = x @ self.layers[-1].weight.T + self.layers[-1].bias
-        return answer[:, 0] * self.scales.torque + self.scales.torque_shift, after
+        answer = (x @ self.layers[-1].weight.T + self.layers[-1].bias)[:, 0] + straight
+        return answer * self.scales.torque + self.scales.torque_shift, after
 
 
 def described(
@@ -134,12 +143,15 @@ def _fault(network: ActuatorNetwork) -> str:
     if not network.step_s > 0:
         return f"its step of {network.step_s} s is not positive"
     width, cell = network.features, network.recurrence
-    expected = [(network.scales.shift, (width,)), (network.scales.scale, (width,))]
+    scales = network.scales
+    expected = [(a, (width,)) for a in (scales.shift, scales.scale, scales.low, scales.high) if a is not None]
     if cell is not None:
         h = cell.width
         expected += [(cell.weight_in, (3 * h, width)), (cell.weight_hidden, (3 * h, h)), (cell.bias, (3 * h,))]
         expected.append((cell.bias_new, (h,)))
         width = h
+    if network.linear is not None:
+        expected.append((network.linear, (width,)))
     for layer in network.layers:
         expected += [(layer.weight, (layer.weight.shape[0], width)), (layer.bias, (layer.weight.shape[0],))]
         width = layer.weight.shape[0]

@@ -49,8 +49,9 @@ class Described:
                 raise ValueError(f"format {description['format']!r:.20}, and {self.format} is what is read")
             untrained, expected = like(description), str(description["weights_sha256"])
         except (GaplessError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
+            article = "an" if self.name[0] in "aeiou" else "a"
             raise GaplessError(
-                f"{path} is not the description of a {self.name} ({type(error).__name__}: {str(error)[:200]}). "
+                f"{path} is not the description of {article} {self.name} ({type(error).__name__}: {str(error)[:200]}). "
                 f"{self.again}."
             ) from None
         weights = read_limited(self.weights(folder), most_bytes(untrained))

@@ -1,79 +1,83 @@
-"""An actuator network as one safetensors file: its arrays, and the rest of its description in the header."""
+"""Actuator networks on disk, one for each joint: their arrays as safetensors, and beside them the rest of the description."""
 
-import json
-from dataclasses import asdict
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors.numpy
-
-from gapless.core import GaplessError
-from gapless.core.reading import plain_object, read_limited
 
 from .actuator_network import ActuatorNetwork, Layer, Recurrence, Scales
-from .weights import write_whole
+from .described import Described
 
-FORMAT = 1
-KEY = "gapless.actuator"
-LARGEST_FILE = 2**26
-"""Bytes of a stored network at most."""
+FILES = Described("actuator", 2, "Save the actuator again")
+LARGEST = 2**24
+"""Numbers beyond which a description is taken to be damaged."""
 
 
-def save_actuator(path: Path, network: ActuatorNetwork) -> None:
-    """Write the network whole or not at all."""
-    arrays = {f"layers.{k}.{n}": a for k, layer in enumerate(network.layers) for n, a in asdict(layer).items()}
-    arrays |= {"scales.shift": network.scales.shift, "scales.scale": network.scales.scale}
-    if network.recurrence is not None:
-        arrays |= {f"recurrence.{n}": a for n, a in asdict(network.recurrence).items()}
-    described = {
-        "format": FORMAT,
+def save_networks(folder: Path, networks: Sequence[ActuatorNetwork], beside: dict[str, Any] | None = None) -> None:
+    """Write actuator.safetensors and actuator.json, which holds what is said `beside` the networks, too."""
+    described = {**(beside or {}), "networks": [_described(n) for n in networks]}
+    FILES.save(folder, {"networks": [_arrays(n) for n in networks]}, described)
+
+
+def load_networks(folder: Path) -> tuple[tuple[ActuatorNetwork, ...], dict[str, Any]]:
+    """The networks that `save_networks` wrote, exact to the last bit, and everything else that was said."""
+    found = FILES.load(folder, _like)
+    said = found["said"]
+    networks = zip(said["networks"], found["networks"], strict=True)
+    return tuple(_network(described, arrays) for described, arrays in networks), said
+
+
+def _described(network: ActuatorNetwork) -> dict[str, Any]:
+    return {
         "activation": network.activation,
         "history": list(network.history),
         "step_s": network.step_s,
         "torque": network.scales.torque,
         "torque_shift": network.scales.torque_shift,
-        "layers": len(network.layers),
-        "recurrent": network.recurrence is not None,
+        "adds": network.adds,
+        "shapes": {name: list(a.shape) for name, a in _arrays(network).items()},
     }
-    whole = {name: np.ascontiguousarray(a, np.float64) for name, a in arrays.items()}
-    write_whole(path, safetensors.numpy.save(whole, {KEY: json.dumps(described)}))
 
 
-def load_actuator(path: Path) -> ActuatorNetwork:
-    """The network that `save_actuator` wrote, exact to the last bit."""
-    content = read_limited(path, LARGEST_FILE)
-    try:
-        arrays = safetensors.numpy.load(content)
-        return _network(_description(content), arrays)
-    except Exception as error:  # a damaged file raises anything, from deep inside the parser
-        raise GaplessError(
-            f"{path} cannot be read as an actuator network ({type(error).__name__}: {str(error)[:200]}). Save it again."
-        ) from None
+def _arrays(network: ActuatorNetwork) -> dict[str, np.ndarray]:
+    """Every array under its place in the description, e.g. "layers.0.weight"; what it does not have is left out."""
+    places: dict[str, Any] = {
+        f"layers.{k}.{n}": a for k, layer in enumerate(network.layers) for n, a in vars(layer).items()
+    }
+    places |= {f"scales.{n}": getattr(network.scales, n) for n in ("shift", "scale", "low", "high")}
+    places |= {f"recurrence.{n}": a for n, a in vars(network.recurrence).items()} if network.recurrence else {}
+    places["linear"] = network.linear
+    return {name: np.ascontiguousarray(a, np.float64) for name, a in places.items() if a is not None}
 
 
-def _description(content: bytes) -> dict[str, Any]:
-    """The header begins with its own length in eight bytes."""
-    length = int.from_bytes(content[:8], "little")
-    found = plain_object(plain_object(content[8 : 8 + length])["__metadata__"][KEY])
-    if found["format"] != FORMAT:
-        raise ValueError(f"format {found['format']!r}, and {FORMAT} is what is read")
-    return found
+def _like(said: dict[str, Any]) -> dict[str, Any]:
+    shapes = [{str(n): tuple(map(int, s)) for n, s in plain["shapes"].items()} for plain in said["networks"]]
+    if sum(abs(math.prod(s)) for named in shapes for s in named.values()) > LARGEST:
+        raise ValueError("sizes that are not those of an actuator")
+    empty = [{name: np.zeros(shape) for name, shape in named.items()} for named in shapes]
+    for described, arrays in zip(said["networks"], empty, strict=True):
+        if _arrays(_network(described, arrays)).keys() != arrays.keys():
+            raise ValueError("arrays that are not those of an actuator")
+    return {"networks": empty, "said": said}
 
 
 def _network(described: dict[str, Any], arrays: dict[str, np.ndarray]) -> ActuatorNetwork:
-    layers = tuple(
-        Layer(arrays[f"layers.{k}.weight"], arrays[f"layers.{k}.bias"]) for k in range(int(described["layers"]))
-    )
+    depth = sum(name.startswith("layers.") for name in arrays) // 2
     torque = float(described["torque"]), float(described["torque_shift"])
     cell = None
-    if described["recurrent"]:
+    if any(name.startswith("recurrence.") for name in arrays):
         cell = Recurrence(**{n: arrays[f"recurrence.{n}"] for n in Recurrence.__dataclass_fields__})
     return ActuatorNetwork(
-        layers,
+        tuple(Layer(arrays[f"layers.{k}.weight"], arrays[f"layers.{k}.bias"]) for k in range(depth)),
         str(described["activation"]),
         tuple(int(k) for k in described["history"]),
-        Scales(arrays["scales.shift"], arrays["scales.scale"], *torque),
+        Scales(
+            arrays["scales.shift"], arrays["scales.scale"], *torque, arrays.get("scales.low"), arrays.get("scales.high")
+        ),
         float(described["step_s"]),
         cell,
+        arrays.get("linear"),
+        bool(described["adds"]),
     )

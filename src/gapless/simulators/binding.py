@@ -12,6 +12,8 @@ from mujoco.batch import Batch
 from gapless.core import GaplessError
 
 from .explicit_damping import held_in_armature
+from .log_cholesky import DEVIATIONS, TURNING, deformed, read_inertia, write_inertia
+from .model import object_name
 
 Write = Callable[[Batch, Int[np.ndarray, " some"], Float[np.ndarray, " some"]], None]
 COUNTS = {
@@ -46,7 +48,7 @@ def bind(model: mujoco.MjModel, name: str) -> Binding:
     if quantity not in QUANTITIES:
         raise GaplessError(f"parameter {name!r} names no known quantity; known are {', '.join(sorted(QUANTITIES))}.")
     for kind, make in QUANTITIES[quantity]:
-        index = _index(model, kind, thing)
+        index = index_of(model, kind, thing)
         if index >= 0:
             return make(model, index)
     kinds = " or ".join(k.name.removeprefix("mjOBJ_").lower() for k, _ in QUANTITIES[quantity])
@@ -55,11 +57,12 @@ def bind(model: mujoco.MjModel, name: str) -> Binding:
     )
 
 
-def _index(model: mujoco.MjModel, kind: mjtObj, name: str) -> int:
+def index_of(model: mujoco.MjModel, kind: mjtObj, name: str) -> int:
+    """The number of a named object, or of one that is called by kind and number as it has no name; −1 for none."""
     found = mujoco.mj_name2id(model, kind, name)
     prefix = kind.name.removeprefix("mjOBJ_").lower()
     number = name.removeprefix(prefix)
-    if found < 0 and name.startswith(prefix) and number.isdigit():  # unnamed objects are called kind and number
+    if found < 0 and name.startswith(prefix) and number.isdigit():
         known = int(number) < getattr(model, COUNTS[kind])
         return int(number) if known and not mujoco.mj_id2name(model, kind, int(number)) else -1
     return found
@@ -152,12 +155,39 @@ def _drag(model: mujoco.MjModel, joint: int) -> Binding:
 
 def _com_along(axis: int) -> Callable[[mujoco.MjModel, int], Binding]:
     def make(model: mujoco.MjModel, body: int) -> Binding:
+        _require_movable(model, body)
+
         def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
             batch.expand("body_ipos")[worlds, body, axis] = values
 
         return Binding(float(model.body_ipos[body, axis]), write, constants=True)
 
     return make
+
+
+def _deviation(name: str) -> Callable[[mujoco.MjModel, int], Binding]:
+    """One of a body's ten, of a body that has no other; `bodies.py` writes several together."""
+
+    def make(model: mujoco.MjModel, body: int) -> Binding:
+        if name in TURNING:
+            _require_movable(model, body)
+
+        def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+            by = values[:, None] * (np.array(DEVIATIONS) == name)
+            write_inertia(batch, worlds, body, deformed(read_inertia(batch, worlds, body), by))
+
+        return Binding(0.0, write, constants=True)
+
+    return make
+
+
+def _require_movable(model: mujoco.MjModel, body: int) -> None:
+    if model.body_simple[body]:
+        name = object_name(model, mjtObj.mjOBJ_BODY, body)
+        raise GaplessError(
+            f"MuJoCo compiles body {name!r} for a centre of mass and axes that never move. "
+            'Write <body simple="false"> for it in the model file.'
+        )
 
 
 def _bias(model: mujoco.MjModel, actuator: int) -> Binding:
@@ -235,6 +265,7 @@ QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
     "com_x": [(mjtObj.mjOBJ_BODY, _com_along(0))],
     "com_y": [(mjtObj.mjOBJ_BODY, _com_along(1))],
     "com_z": [(mjtObj.mjOBJ_BODY, _com_along(2))],
+    **{name: [(mjtObj.mjOBJ_BODY, _deviation(name))] for name in DEVIATIONS},
     "gain": [(mjtObj.mjOBJ_ACTUATOR, _gain)],
     "bias": [(mjtObj.mjOBJ_ACTUATOR, _bias)],
     "sliding": [(mjtObj.mjOBJ_GEOM, _sliding)],

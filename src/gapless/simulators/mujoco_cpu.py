@@ -14,6 +14,7 @@ from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Sign
 
 from .around import Around, BlockWorlds
 from .binding import OUTSIDE, Binding, bind
+from .bodies import refuse_doubles, take_bodies
 from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
 from .sensing import Sensing
@@ -59,6 +60,7 @@ class MujocoSimulator(Simulator):
         self.around = around or Around()
         beside = {p.name for p in self.around.parameters}
         self.parameters = tuple(p for p in parameters if p.name not in beside) + self.around.parameters
+        refuse_doubles(self.parameters)
         self.substeps = round(interface.period_s / model.opt.timestep)
         if abs(self.substeps * model.opt.timestep - interface.period_s) > 1e-9 or self.substeps < 1:
             raise GaplessError(
@@ -70,6 +72,7 @@ class MujocoSimulator(Simulator):
         self._sensing = Sensing(interface, tuple(p for p in parameters if p.name not in beside))
         self._noise = [(i, p.name) for i, p in self._noise_columns()]
         self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name, beside)}
+        self._bodies = take_bodies(model, self._bindings)
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
         self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
         self._joint_columns = _joint_columns(model, self._joints)
@@ -276,6 +279,10 @@ class MujocoSimulator(Simulator):
             if binding is not None:
                 binding.write(state.batch, worlds, values)
                 constants |= binding.constants
+        for body in self._bodies:
+            if not body.names.isdisjoint(params):
+                body.write(state.batch, worlds, state.params)
+                constants = True
         if constants:
             state.batch.set_const(worlds)
         state.late = self._sensing.longest_s > 0 and bool(self._sensing.late_s(state.params, self.worlds).any())

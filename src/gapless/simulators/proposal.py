@@ -7,11 +7,14 @@ from mujoco import mjtObj
 from gapless.core import Interface, Parameter
 
 from .binding import TILTS, bind
+from .log_cholesky import DEVIATIONS, TURNING
 from .model import object_name
 from .sensing import sensing_parameters
 
 LATENCY_S = 0.06
 """Longest plausible round trip."""
+DEVIATION = 0.35
+"""Half the logarithm of two: a stretch that doubles or halves an inertia."""
 
 
 def propose_parameters(model: mujoco.MjModel, interface: Interface) -> tuple[Parameter, ...]:
@@ -25,6 +28,7 @@ def propose_parameters(model: mujoco.MjModel, interface: Interface) -> tuple[Par
     # A base that is bolted down is seldom level; one degree shows in the logs.
     if model.opt.gravity[2] < 0 and not model.opt.gravity[:2].any():
         found += [Parameter(name, "rad", 0.0, -0.06, 0.06, "inertia", free=False) for name in TILTS]
+    found += [p for body in range(1, model.nbody) for p in _deviations(model, body)]
     found.append(Parameter("command.latency", "s", 0.0, 0.0, LATENCY_S, "latency"))
     found += [_noise(c.name, c.unit) for c in interface.measurements]
     found += sensing_parameters(interface)
@@ -39,8 +43,12 @@ def _joint_inertias(model: mujoco.MjModel) -> np.ndarray:
     return np.diag(full)
 
 
+def _moves(model: mujoco.MjModel, body: int) -> bool:
+    return model.body_weldid[body] != 0 and model.body_mass[body] > 0
+
+
 def _of_body(model: mujoco.MjModel, body: int) -> list[Parameter]:
-    if model.body_weldid[body] == 0 or model.body_mass[body] == 0:
+    if not _moves(model, body):
         return []
     name, mass = object_name(model, mjtObj.mjOBJ_BODY, body), float(model.body_mass[body])
     found = [
@@ -51,6 +59,20 @@ def _of_body(model: mujoco.MjModel, body: int) -> list[Parameter]:
     if distance > 0:
         found.append(Parameter(f"{name}.com", "m", distance, 0.6 * distance, 1.5 * distance, "inertia"))
     return found
+
+
+def _deviations(model: mujoco.MjModel, body: int) -> list[Parameter]:
+    """The ten numbers of a body's whole inertia, for those who doubt more than its mass and centre."""
+    if not _moves(model, body):
+        return []
+    name = object_name(model, mjtObj.mjOBJ_BODY, body)
+    gyration = float(np.sqrt(model.body_inertia[body].sum() / (2 * model.body_mass[body])))
+    limits = [("m", gyration / 2) if d.startswith("t") else ("", DEVIATION) for d in DEVIATIONS]
+    return [
+        Parameter(f"{name}.{d}", unit, 0.0, -limit, limit, "inertia", free=False)
+        for d, (unit, limit) in zip(DEVIATIONS, limits, strict=True)
+        if limit > 0 and not (d in TURNING and model.body_simple[body])
+    ]
 
 
 def _of_joint(model: mujoco.MjModel, joint: int, inertia: np.ndarray) -> list[Parameter]:

@@ -1,22 +1,25 @@
 """Hidden friction comes out of motion alone and of measured torque; a rung is taken only where it wins; all of it is stored."""
 
+import json
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import onnxruntime
 import pytest
 
+from gapless.cli import main
 from gapless.core import Chain, GaplessError, Params
 from gapless.learn.actuators.choose import choose
 from gapless.learn.actuators.ladder import ladder
 from gapless.learn.actuators.motion import MatchMotion, fit_folds, fit_joints, fit_network_to_motion
-from gapless.learn.actuators.stored import description, load_actuator, rectified_layers, save_actuator
+from gapless.learn.actuators.stored import load_actuator, plain_networks, save_actuator
 from gapless.learn.actuators.torque import Measured, fit_network_to_torque, fit_torque, torques
 from gapless.nets.fitting import FitNetwork
 from gapless.simulators.joints import PLANT, Joints, Pieces, hold_weights
 from gapless.simulators.latency import hold_weights as numpy_hold_weights
-from gapless.simulators.parts.actuator_network import NetworkForm, new_network
+from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkForm, new_network
 from gapless.simulators.parts.friction import LAWS, Drag
 from gapless.simulators.parts.servo import PD, IdealPD
 from gapless.simulators.parts.transmission import Latency
@@ -121,18 +124,51 @@ def test_gains_friction_and_latency_come_out_of_torque() -> None:
     assert {k: float(v) for k, v in found.items()} == pytest.approx(SERVO_HIDDEN, rel=0.03)
 
 
-def test_a_network_learns_what_the_rung_below_leaves() -> None:
-    hidden = {k: jnp.asarray(v) for k, v in SERVO_HIDDEN.items()}
-    seen = measured(hidden, SERVO)
-    poor = hidden | {"pd.stiffness": jnp.asarray(60.0), "friction.coulomb": jnp.asarray(0.0)}
+POOR = SERVO_HIDDEN | {"pd.stiffness": 60.0, "friction.coulomb": 0.0}
+
+
+@pytest.fixture(scope="module")
+def seen() -> Measured:
+    return measured({k: jnp.asarray(v) for k, v in SERVO_HIDDEN.items()}, SERVO)
+
+
+@pytest.fixture(scope="module")
+def networks(seen: Measured) -> tuple[NetworkActuator, NetworkActuator]:
+    """A network before and after it has learned what a poor PD leaves."""
     inputs = {"target": seen.target, "position": seen.position, "velocity": seen.velocity}
     made = new_network(NetworkForm(adds=True, hidden=(12, 1)), IdealPD(), inputs, jnp.asarray(3.0), 0.02, KEY)
-    last = np.arange(12) >= 9
-    recipe = FitNetwork(rate=1e-2, batch=9, steps=120, looks=4)
+    last, recipe = np.arange(12) >= 9, FitNetwork(rate=1e-2, batch=9, steps=120, looks=4)
+    poor = {k: jnp.asarray(v) for k, v in POOR.items()}
     fitted, _ = fit_network_to_torque(made, poor, seen.windows(~last), seen.windows(last), recipe, 4, KEY)
-    left = [torques(b, poor, seen) - seen.torque for b in (made, fitted)]
-    before, after = (float(jnp.abs(x[last][:, 4:]).mean()) for x in left)
+    return made, fitted
+
+
+def test_a_network_learns_what_the_rung_below_leaves(seen: Measured, networks: tuple) -> None:
+    poor = {k: jnp.asarray(v) for k, v in POOR.items()}
+    left = [torques(b, poor, seen) - seen.torque for b in networks]
+    before, after = (float(jnp.abs(x[9:, 4:]).mean()) for x in left)
     assert after < 0.3 * before
+
+
+def test_a_learned_network_leaves_as_onnx_through_the_command_line(
+    seen: Measured, networks: tuple, tmp_path: Path
+) -> None:
+    _, fitted = networks
+    rung = ladder("m1")[0]
+    save_actuator(tmp_path / "hip", rung, {k: jnp.asarray(v) for k, v in POOR.items()}, "m1", fitted)
+    main(["export", "actuator", str(tmp_path / "hip"), "--out", str(tmp_path / "hip.onnx"), "--joint", "hip"])
+    session = onnxruntime.InferenceSession(tmp_path / "hip.onnx", providers=["CPUExecutionProvider"])
+    (held,) = session.get_modelmeta().custom_metadata_map.values()
+    assert json.loads(held) == {"joint": "hip", "history": [0, 1, 2, 3], "step_s": 0.02, "adds": True}
+    # The past of the eleventh and later rows, as the file wants it: the newest first.
+    error, velocity = (np.asarray(x[9]) for x in (seen.target - seen.position, seen.velocity))
+    rows = np.arange(10, 60)
+    past = [np.stack([x[rows - k] for k in range(4)], axis=1).astype(np.float32) for x in (error, velocity)]
+    found = session.run(["torque"], {"error": past[0], "velocity": past[1]})[0]
+    params = {k: jnp.asarray(v) for k, v in POOR.items()}
+    corrected, below = (np.asarray(torques(b, params, seen))[9, rows] for b in (fitted, IdealPD()))
+    assert np.ptp(corrected - below) > 0.5  # or the agreement would say little
+    assert found == pytest.approx(corrected - below, abs=1e-3)
 
 
 @pytest.mark.slow
@@ -179,24 +215,40 @@ def test_an_actuator_is_stored_and_read_back_exactly(tmp_path: Path, recurrent: 
         {k: v.tolist() for k, v in values().items()},
     )
     assert all(bool((a == b).all()) for a, b in zip(jax.tree.leaves(made), jax.tree.leaves(again), strict=True))
-    (tmp_path / "actuator.json").write_text('{"format": 1, "rung": "warp"}')
-    with pytest.raises(GaplessError, match="not the description of an actuator"):
+    assert again is not None and again.history == made.history
+    path = tmp_path / "actuator.json"
+    path.write_text(path.read_text().replace('"friction"', '"warp"', 1))
+    with pytest.raises(GaplessError, match="names no rung of the ladder"):
         load_actuator(tmp_path)
 
 
-def test_the_description_is_all_that_is_needed_to_run_the_network() -> None:
+def test_a_rung_without_a_network_is_stored_too(tmp_path: Path) -> None:
+    save_actuator(tmp_path, ladder("m1")[1], values(), "m1")
+    rung, params, network = load_actuator(tmp_path)
+    assert (rung.name, network, float(params["motor.gain"][0])) == ("motor", None, 4.0)
+
+
+@pytest.mark.parametrize("recurrent", [0, 4])
+def test_plain_networks_answer_as_the_block_does_at_their_own_step(recurrent: int) -> None:
     pieces = recorded(values(), 2, 30)
-    seen = {k: v[..., 0] for k, v in {**pieces.inputs, **pendulum().trace(values(), pieces, KEY)}.items()}
-    made = new_network(NetworkForm(), IdealPD(), seen, jnp.asarray(2.0), 0.01, KEY)
+    seen = {**pieces.inputs, **pendulum().trace(values(), pieces, KEY)}
+    made = new_network(NetworkForm(recurrent=recurrent), IdealPD(), seen, jnp.asarray([2.0]), 0.01, KEY)
     keys = iter(jax.random.split(KEY, 20))
     made = made.with_weights(jax.tree.map(lambda w: jax.random.normal(next(keys), w.shape), made.weights))
-    features = 0.5 * (made.range.low + made.range.high)
-    expected = float(made.answer(features, jnp.zeros(0), 0.01)[1])
-    plain = description(made)
-    scaled = (np.asarray(features) - plain["shift"]) * plain["scale"]
-    x = scaled
-    for weight, bias in rectified_layers(made)[:-1]:
-        x = np.maximum(weight @ x + bias, 0)
-    weight, bias = rectified_layers(made)[-1]
-    assert plain["torque_scale"] * (weight @ x + bias)[0] == pytest.approx(expected, rel=1e-4)
-    assert (plain["inputs"], plain["step_s"]) == (["error", "velocity"], 0.02)
+    (plain,) = plain_networks(made)
+    width = 1.3 * (made.range.high - made.range.low)  # some of it beyond the training range
+    noise = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 1, 8)) * np.asarray(width)
+    hidden, kept = jnp.zeros((1, recurrent)), None
+    for features in (np.asarray(made.range.low + made.range.high) / 2 + noise).astype(np.float32):
+        hidden, expected = made.answer(jnp.asarray(features), hidden, made.history.spacing_s)
+        found, kept = plain.torque(features, kept)
+        assert found == pytest.approx(np.asarray(expected), rel=1e-3, abs=1e-3)
+    assert (plain.history, plain.step_s) == ((0, 1, 2, 3), 0.02)
+
+
+def test_a_past_between_steps_is_refused() -> None:
+    pieces = recorded(values(), 2, 30)
+    seen = {**pieces.inputs, **pendulum().trace(values(), pieces, KEY)}
+    made = new_network(NetworkForm(lags_s=(0.0, 0.03)), IdealPD(), seen, jnp.ones(1), 0.01, KEY)
+    with pytest.raises(GaplessError, match=r"no whole steps of 0\.02 s"):
+        plain_networks(made)

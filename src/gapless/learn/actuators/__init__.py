@@ -3,7 +3,7 @@
 from .choose import Choice, choose
 from .ladder import Rung, ladder
 from .motion import MatchMotion, fit_folds, fit_joints, fit_network_to_motion
-from .stored import description, load_actuator, rectified_layers, save_actuator
+from .stored import load_actuator, plain_networks, save_actuator
 from .torque import Measured, fit_network_to_torque, fit_torque, torques
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Measured",
     "Rung",
     "choose",
-    "description",
     "fit_folds",
     "fit_joints",
     "fit_network_to_motion",
@@ -20,7 +19,7 @@ __all__ = [
     "fit_torque",
     "ladder",
     "load_actuator",
-    "rectified_layers",
+    "plain_networks",
     "save_actuator",
     "torques",
 ]
