@@ -5,8 +5,8 @@
 Five motions of 6 s, chosen under the prior, are run in each reality: four are fitted, the fifth is held out. Coverage is counted
 over 50 realities, ours and that of the intervals that `mujoco.sysid` states itself; the races against `mujoco.sysid` and CMA-ES
 are run side by side in one process, a reality each. `mujoco.sysid` and we are timed to the held-out error that both reach (5 %
-above the worse of the two; we from when on we never left it), and as wholes; CMA-ES is timed to 5 % above our error against our whole fit, intervals included,
-and counts with its whole time where it never gets there.
+above the worse of the two; we from when on we never left it), and as wholes. CMA-ES is timed to 5 % above our error against our
+whole fit, intervals included, and counts with its whole time where it never gets there.
 """
 
 import functools

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from gapless.core import Artifact, GaplessError, Robot
-from gapless.engine import Recipe, Stages, Workspace, robot_seconds_spent
+from gapless.engine import Recipe, Stages, Workspace, robot_seconds_spent, usable
 from gapless.engine.episodes import RESET_S, Plan, good_part
-from gapless.engine.stages import usable
 from gapless.logs import read_logs
 from gapless.robots import Limits
 

@@ -16,6 +16,7 @@ from gapless.engine import (
     Stages,
     Workspace,
     cranks,
+    episode_figures,
     new_workspace,
     require_promising,
     robot_seconds_spent,
@@ -158,11 +159,10 @@ class Import(InWorkspace):
         digest = hashlib.sha256((content_digest(self.files) + mapping_to_toml(mapping)).encode())
         warnings = [w for log in logs for w in check_log(log)]
         with workspace.locked():
-            stages = self.stages(workspace, lambda *_: None)
 
             def build(folder: Path) -> dict[str, Any]:
                 write_logs(folder / "logs", logs, workspace.task.name)
-                return {"robot_seconds": 0.0, "episodes": [stages.episode_figures(log) for log in logs]}
+                return {"robot_seconds": 0.0, "episodes": [episode_figures(workspace.task, log) for log in logs]}
 
             recipe = {"crank": 0, "purpose": "import", "files": digest.hexdigest()}
             made = workspace.store.make("logs", {}, recipe, build)

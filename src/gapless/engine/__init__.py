@@ -1,10 +1,11 @@
 """The crank: stages, forecast, lineage, resume."""
 
 from .crank import Turn, cranks, robot_seconds_spent
-from .episodes import Plan
+from .episodes import Plan, episode_figures
 from .forecasts import require_promising
 from .recipe import Recipe
-from .stages import Stages, usable
+from .stages import Stages
+from .usable import usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Turn",
     "Workspace",
     "cranks",
+    "episode_figures",
     "find_task",
     "new_workspace",
     "open_workspace",

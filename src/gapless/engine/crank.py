@@ -8,7 +8,7 @@ from gapless.robots import Gate
 
 from .causes import main_causes
 from .recipe import Recipe
-from .stages import Stages, Tell, quietly
+from .stages import Stages, Tell, to_nobody
 from .workspace import Workspace
 
 
@@ -52,7 +52,7 @@ def cranks(
     recipe: Recipe,
     seed: int,
     count: int,
-    tell: Callable[[int], Tell] = lambda crank: quietly,
+    tell: Callable[[int], Tell] = lambda crank: to_nobody,
 ) -> Iterator[Turn]:
     """Turn the crank until there have been `count` turns; those finished before are found, not made again."""
     workspace.interface.require_same(robot.interface, "the workspace", "the robot")

@@ -18,6 +18,8 @@ RESET_S = 5.0
 """Robot seconds that a reset costs."""
 ROW = {"seen", "sent", "time", "times"}
 """What every line of an episode holds, but for the last."""
+LOGS = "logs"
+"""The folder of an artifact that its logs are in."""
 SHORTEST = 20
 """Rows that an episode must exceed to teach anything."""
 
@@ -44,6 +46,19 @@ def good_part(log: Log) -> Log:
 def teaches(log: Log) -> bool:
     """Whether its good part is long enough to learn from."""
     return len(good_part(log)) > SHORTEST
+
+
+def episode_figures(task: Task, log: Log) -> dict[str, Any]:
+    """What the task says about an episode."""
+    verdict = task.judge(log)
+    return {
+        "episode": log.source.get("episode"),
+        "seconds": log.seconds,
+        "return": task.score(log),
+        "passed": verdict.passed,
+        "margin": verdict.margin,
+        "stopped": log.source.get("stopped"),
+    }
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from gapless.learn import (
     learn_residual,
     preflight,
 )
-from gapless.logs import read_logs, split, write_logs
+from gapless.logs import split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots import Gate
@@ -44,21 +44,22 @@ from gapless.simulators import MujocoSimulator, Rollout, logs_of
 from gapless.train import Train, Trained, train
 
 from .causes import attribution_figures
-from .episodes import SHORTEST, EpisodeFile, Plan, good_part, keep_aborted, robot_seconds, teaches
+from .episodes import LOGS, EpisodeFile, Plan, episode_figures, good_part, keep_aborted, robot_seconds, teaches
+from .fits import fit_figures
 from .forecasts import Still, interval, require_promising, score
 from .gaps import Known, gap_figures
 from .incumbent import KEPT, deployments, gives_way, shown_by
-from .parts import BELIEF, identified_alone, residual_figures, simulator_of, write_learned
+from .parts import BELIEF, identified_alone, simulator_of, write_learned
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
+from .usable import too_short, usable, why
 from .workspace import Workspace
 
 Tell = Callable[..., None]
 """Takes a message and, where known, the share that is done."""
-LOGS = "logs"
 
 
-def quietly(message: str, share: float | None = None) -> None:
+def to_nobody(message: str, share: float | None = None) -> None:
     """Tell nobody."""
 
 
@@ -70,7 +71,7 @@ class Stages:
     recipe: Recipe
     seed: int
     crank: int = 0
-    tell: Tell = quietly
+    tell: Tell = to_nobody
 
     def collect(self, robot: Robot, purpose: str, plan: Plan, made_of: dict[str, str]) -> Artifact:
         """The planned episodes on the robot; `made_of` names the artifacts that their policies came from."""
@@ -85,16 +86,14 @@ class Stages:
             for k, (n, file) in enumerate(files.items()):
                 keep_aborted(self.workspace.store, file, {**recipe, "episode": n}, task)
                 logs.append(file.finished() or self._record(robot, plan, k, n, file))
-                self.tell(f"episode {n}: {logs[-1].seconds:.1f} s{_why(logs[-1])}", (k + 1) / plan.episodes)
+                self.tell(f"episode {n}: {logs[-1].seconds:.1f} s{why(logs[-1])}", (k + 1) / plan.episodes)
             if purpose == "excite" and not any(map(teaches, logs)):
                 for n, file in files.items():  # or the same command would find them again, and never go on
                     keep_aborted(self.workspace.store, file, {**recipe, "episode": n}, task, even_finished=True)
-                raise GaplessError(
-                    f"{_too_short(logs)}. They are kept as aborted; run the same command to record anew."
-                )
+                raise GaplessError(f"{too_short(logs)}. They are kept as aborted; run the same command to record anew.")
             logs = [log.with_source(purpose=purpose, crank=self.crank) for log in logs]
             write_logs(folder / LOGS, logs, task.name)
-            figures = [self.episode_figures(good_part(log)) for log in logs]
+            figures = [episode_figures(task, good_part(log)) for log in logs]
             expected = [(file.expected(), log) for file, log in zip(files.values(), logs, strict=True)]
             motions = [fulfilled(promise, log) for promise, log in expected if promise is not None]
             return {"robot_seconds": sum(map(robot_seconds, logs)), "episodes": figures, "motions": motions}
@@ -173,25 +172,10 @@ class Stages:
             learnt = None
             if r.parts:
                 learnt = learn_residual(simulator, prior, found, training, held_out, r.residual, self.seed, self.tell)
-            best = found if learnt is None else learnt.identified
             write_learned(folder, found.particles or found.belief, learnt)
-            return {
-                "parameters": self.parameter_figures(best.belief),
-                "chi_square": best.chi_square,
-                "channel_noise": best.noise,
+            return fit_figures(self.workspace.parameters, found, learnt) | {
                 "seconds_of_log": sum(log.seconds for log in kept),
-                "method": best.method,
-                "windows": best.windows,
-                "window_s": best.window_s,
-                "chi_square_before": found.chi_square_before,
-                "agreeing": list(found.agreeing),
-                "bend": best.bend,
-                "untold": best.untold.sentence(),
-                "untold_alone": list(best.untold.parameters),
-                "untold_together": [[[name, weight] for name, weight in c] for c in best.untold.combinations],
-                "refused": found.refused,
                 "preflight": [bug.to_dict() for bug in bugs] if self.recipe.preflight else None,
-                "residual": None if learnt is None else residual_figures(learnt),
             }
 
         return self.workspace.store.make("belief", made_of, recipe, build)
@@ -393,49 +377,3 @@ class Stages:
         """Whether some parameter is still nearly as unknown as before."""
         before, after = self.prior().deviation(), self.belief(belief).deviation()
         return any(float(after[n]) > self.recipe.wide * float(before[n]) for n in before)
-
-    def episode_figures(self, log: Log) -> dict[str, Any]:
-        verdict = self.workspace.task.judge(log)
-        return {
-            "episode": log.source.get("episode"),
-            "seconds": log.seconds,
-            "return": self.workspace.task.score(log),
-            "passed": verdict.passed,
-            "margin": verdict.margin,
-            "stopped": log.source.get("stopped"),
-        }
-
-    def parameter_figures(self, belief: Gaussian) -> list[dict[str, Any]]:
-        mean, deviation = belief.mean(), belief.deviation()
-        return [
-            {
-                "name": p.name, "unit": p.unit, "family": p.family, "nominal": p.nominal,
-                "prior_low": p.low, "prior_high": p.high,
-                "mean": float(mean[p.name]), "deviation": float(deviation[p.name]),
-                "low95": float(mean[p.name]) - 1.96 * float(deviation[p.name]),
-                "high95": float(mean[p.name]) + 1.96 * float(deviation[p.name]),
-            }
-            for p in self.workspace.parameters if p.free and p.name in mean
-        ]  # fmt: skip
-
-
-def usable(logs: list[Artifact]) -> list[Log]:
-    """The logs of several artifacts that have something to say, each as far as its robot could be trusted."""
-    every = [log for a in logs for log in read_logs(a.folder / LOGS)]
-    found = [good_part(log) for log in every if teaches(log)]
-    if every and not found:
-        raise GaplessError(f"{_too_short(every)}. Collect or import longer ones.")
-    if not found:
-        raise GaplessError("there are no logs to learn from. Collect or import some first.")
-    return found
-
-
-def _too_short(logs: list[Log]) -> str:
-    return (
-        f"all {len(logs)} episodes are too short to learn from, which takes more than {SHORTEST} samples "
-        f"(the last has {len(good_part(logs[-1]))}{_why(logs[-1])})"
-    )
-
-
-def _why(log: Log) -> str:
-    return f", stopped: {log.source['stopped']}" if log.source.get("stopped") else ""

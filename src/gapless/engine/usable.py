@@ -1,0 +1,30 @@
+"""Logs that have something to say, and why others have not."""
+
+from gapless.core import Artifact, GaplessError, Log
+from gapless.logs import read_logs
+
+from .episodes import LOGS, SHORTEST, good_part, teaches
+
+
+def usable(logs: list[Artifact]) -> list[Log]:
+    """The logs of several artifacts that have something to say, each as far as its robot could be trusted."""
+    every = [log for a in logs for log in read_logs(a.folder / LOGS)]
+    found = [good_part(log) for log in every if teaches(log)]
+    if every and not found:
+        raise GaplessError(f"{too_short(every)}. Collect or import longer ones.")
+    if not found:
+        raise GaplessError("there are no logs to learn from. Collect or import some first.")
+    return found
+
+
+def too_short(logs: list[Log]) -> str:
+    """That none of these episodes is long enough."""
+    return (
+        f"all {len(logs)} episodes are too short to learn from, which takes more than {SHORTEST} samples "
+        f"(the last has {len(good_part(logs[-1]))}{why(logs[-1])})"
+    )
+
+
+def why(log: Log) -> str:
+    """Why an episode was stopped, if it was."""
+    return f", stopped: {log.source['stopped']}" if log.source.get("stopped") else ""
