@@ -1,11 +1,14 @@
 """How a crank is turned: every setting of every stage in one place."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gapless.core import GaplessError
 from gapless.learn import Attribute, Excite, Identify, LearnResidual
 from gapless.robots import Limits
 from gapless.train import Ppo, Train
+
+FINISHED = 0.5
+"""Share of simulated episodes that a policy must have passed at the end of its training to count as finished."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,23 @@ class Recipe:
     explain: bool = True
     """Whether each crank also says what causes the gap."""
     afresh: bool = True
-    """Whether later cranks also train from scratch and keep the better one: a policy seldom leaves the way it has found."""
+    """Whether later cranks also train from scratch and keep the better one: a policy seldom leaves the way it has found. One
+    that was not finished goes on instead."""
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1 or self.deploy < 1 or self.excite_first < 1 or self.checks < 1:
             raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation and check.")
+
+    def ways(self, passed: float | None) -> list[tuple[Train, bool]]:
+        """How to train after a policy that passed so often at its end, and whether to go on from it; None if there was none.
+
+        One that was finished is improved and challenged by one from scratch; one that was not goes on with the budget of both.
+        """
+        if passed is None:
+            return [(self.train, False)]
+        if not self.afresh:
+            return [(self.again, True)]
+        if passed >= FINISHED:
+            return [(self.again, True), (self.train, False)]
+        both = self.train.ppo.budget + self.again.ppo.budget
+        return [(replace(self.train, ppo=replace(self.train.ppo, budget=both)), True)]

@@ -226,10 +226,9 @@ class Stages:
         return self.workspace.store.make("attribution", made_of, recipe, build)
 
     def train(self, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
-        """A policy for everything that the belief allows: from scratch, or the better of that and the last one, improved."""
-        ways: list[tuple[Train, Artifact | None]] = [] if begin_with is None else [(self.recipe.again, begin_with)]
-        if begin_with is None or self.recipe.afresh:
-            ways.append((self.recipe.train, None))
+        """A policy for everything that the belief allows: the best of the recipe's ways there."""
+        passed = None if begin_with is None else float(begin_with.figures["passed"])
+        ways = [(recipe, begin_with if goes_on else None) for recipe, goes_on in self.recipe.ways(passed)]
         made_of = ({} if belief is None else {"belief": belief.id}) | (
             {} if begin_with is None else {"begin_with": begin_with.id}
         )

@@ -1,0 +1,23 @@
+"""How a crank trains after the last one."""
+
+from gapless.engine import Recipe
+
+
+def test_the_first_policy_is_trained_from_scratch() -> None:
+    assert Recipe().ways(None) == [(Recipe().train, False)]
+
+
+def test_a_finished_policy_is_improved_and_challenged() -> None:
+    assert Recipe().ways(1.0) == [(Recipe().again, True), (Recipe().train, False)]
+
+
+def test_an_unfinished_policy_goes_on_with_the_budget_of_both() -> None:
+    r = Recipe()
+    ((train, goes_on),) = r.ways(0.1)
+    assert goes_on
+    assert train.ppo.budget == r.train.ppo.budget + r.again.ppo.budget
+
+
+def test_without_challengers_a_policy_always_goes_on() -> None:
+    r = Recipe(afresh=False)
+    assert r.ways(0.0) == r.ways(1.0) == [(r.again, True)]
