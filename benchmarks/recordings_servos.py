@@ -12,6 +12,7 @@ JAW_RAD = 2.336
 """Servo travel of the gripper, of which the logs give the opened fraction."""
 ARM_JOINTS = ("Rotation", "Pitch", "Elbow", "Wrist_Pitch", "Wrist_Roll", "Jaw")
 ENCODER_STEP_RAD = 0.00153
+ARM_CHANNELS = ("time", "command", "position")
 BENCH_CHANNELS = ("goal_position", "torque_enable", "position", "speed", "meta_kp", "meta_mass", "meta_length")
 JOINT_CHANNELS = ("command", "position", "velocity", "torque")
 
@@ -54,7 +55,7 @@ class JointWindows:
 def arm_logs(path: Path) -> list[ArmLog]:
     """Motions of an so101_arm file; the two runs of dev keep their own calibration and are told apart by name."""
     found = []
-    for name, c in recordings(path, ("time", "command", "position")).items():
+    for name, c in recordings(path, ARM_CHANNELS).items():
         found.append(ArmLog(name, c["command"], c["position"], float(np.median(np.diff(c["time"])))))
     return found
 
