@@ -143,7 +143,9 @@ def _predictors(name: str, quick: bool) -> list[str]:
     listed = ["persistence", "nominal", *FITS, "repeats"]
     if name == "double_pendulum":
         listed.insert(2, "authors")
-    return [p for p in listed if (not quick or p in QUICK)]
+    without = {"ours + residual"} if not SETS[name].driven else set()
+    without |= {"ours, same list"} if not SETS[name].more else set()
+    return [p for p in listed if p not in without and (not quick or p in QUICK)]
 
 
 def _setting(options: Real, folder: Path, name: str, predictor: str) -> dict[str, Any]:
