@@ -82,7 +82,8 @@ def _split(chosen: Set, setting: dict[str, Any]) -> tuple[list[Log], list[Log]]:
     """Logs to learn from, and to score on: another file, or a part of the same."""
     train, held = chosen.split(chosen.machine.logs(Path(setting["train"])))
     if setting["test"]:
-        train, held = [*train, *held], chosen.machine.logs(Path(setting["test"]))
+        others = chosen.split(chosen.machine.logs(Path(setting["test"])))
+        train, held = [*train, *held], [log for part in others for log in part]
     if not train or max((log.seconds for log in held), default=0.0) < HORIZONS_S[-1]:
         raise GaplessError(
             f"{setting['train']} leaves {len(train)} logs to learn from and {len(held)} to score on, and windows of "
