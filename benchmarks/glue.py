@@ -176,7 +176,7 @@ def _modifier(spec: mujoco.MjSpec, name: str) -> Modifier | None:
         case "damping":
             return lambda s, p: s.actuator(thing).biasprm.__setitem__(2, -p.value[0])
         case "gain":
-            return lambda s, p: _strengthen(s.actuator(thing), p.value[0])
+            return lambda s, p: s.actuator(thing).gainprm.__setitem__(0, p.value[0])
         case "sliding":
             return lambda s, p: s.geom(thing).friction.__setitem__(0, p.value[0])
     raise ValueError(f"the yardstick cannot fit {name}")
@@ -193,13 +193,6 @@ def _like(old: Any, value: float) -> Any:
 
 def _weigh(body: Any, mass: float, inertia_per_kg: np.ndarray) -> None:
     body.mass, body.inertia = mass, inertia_per_kg * mass
-
-
-def _strengthen(actuator: Any, gain: float) -> None:
-    """A position servo pulls back with the same stiffness."""
-    if actuator.biasprm[1] != 0 and np.isclose(actuator.biasprm[1], -actuator.gainprm[0]):
-        actuator.biasprm[1] = -gain
-    actuator.gainprm[0] = gain
 
 
 def _tilted(angle: float) -> list[float]:

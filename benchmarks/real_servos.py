@@ -8,7 +8,6 @@ import numpy as np
 
 import real_h1
 import real_so101
-import real_so101_sysid
 import real_xl330
 from frame import Cells, console
 from gapless.core import GaplessError
@@ -74,7 +73,6 @@ def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
         "persistence": np.array([real_so101.rmse(log.position[:1], log) for log in mine]),
         "perfect tracking": np.array([real_so101.rmse(log.command, log) for log in mine]),
         "nominal": np.array([real_so101.rmse(arm.nominal(log), log) for log in mine]),
-        **_by_sysid(where, [log.name for log in mine]),
         **{name: real_so101.errors(play, mine) for name, play in plays.items()},
     }
 
@@ -85,14 +83,6 @@ def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
     found = [row(m, e, " ".join(f"{x:.4f}" for x in np.median(e, axis=0))) for m, e in errors.items()]
     found[-1]["detail"] += f". {choice.why}"
     return {"rows": found}
-
-
-def _by_sysid(where: dict[str, Any], names: list[str]) -> dict[str, np.ndarray]:
-    folder = Path(where["folder"])
-    if where["quick"]:
-        return {}
-    test = Path(where["test"] or folder / "dev.npz")
-    return {"mujoco.sysid": real_so101_sysid.sysid_errors(folder / "nominal.xml", Path(where["train"]), test, names)}
 
 
 def _bench(options: Real, where: dict[str, Any]) -> list[Row]:

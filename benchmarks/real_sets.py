@@ -86,8 +86,7 @@ def authors_spec(machine: Machine, file: Path, numbers: Path) -> mujoco.MjSpec:
     return spec
 
 
-def parameters(*listed: tuple[str, float, float, float]) -> tuple[Parameter, ...]:
-    """Name, nominal value and bounds as parameters with their units."""
+def _parameters(*listed: tuple[str, float, float, float]) -> tuple[Parameter, ...]:
     found = []
     for name, nominal, low, high in listed:
         unit, family = UNITS[name.rpartition(".")[2]]
@@ -128,13 +127,13 @@ CHIRPS = {"chirps": _is("chirp"), "swing-ups": _is("swingup")}
 SETS = {
     "furuta": Set(
         MACHINES["furuta"],
-        parameters(
+        _parameters(
             ("arm.inertia", 1.0, 0.5, 4.0), ("pendulum.inertia", 1.0, 0.5, 2.0), ("pendulum.com", 0.0645, 0.05, 0.08),
             ("theta.damping", 5e-6, 0.0, 5e-4), ("theta.friction", 0.0, 0.0, 2e-3),
             ("alpha.damping", 1e-6, 0.0, 4e-5), ("alpha.friction", 0.0, 0.0, 2e-4),
             ("voltage.gain", 0.005, 0.003, 0.008), ("voltage.damping", 0.00021, 0.0, 6e-4), LATENCY,
         ),
-        parameters(
+        _parameters(
             ("theta.stiffness", 0.0, 0.0, 6e-3), ("theta.springref", 0.0, -0.3, 0.3), ("voltage.bias", 0.0, -1e-3, 1e-3),
             *TILTS,
         ),
@@ -142,13 +141,13 @@ SETS = {
     ),
     "cartpole": Set(
         MACHINES["cartpole"],
-        parameters(
+        _parameters(
             ("cart.mass", 0.38, 0.2, 2.0), ("pole.inertia", 1.0, 0.5, 2.0), ("pole.com", 0.16825, 0.14, 0.2),
             ("x.damping", 5.4, 0.0, 12.0), ("x.friction", 0.0995, 0.0, 4.0),
             ("theta.damping", 0.0024, 0.0, 0.006), ("theta.friction", 0.0, 0.0, 0.004),
             ("voltage.gain", 1.256463, 0.6, 3.0), LATENCY,
         ),
-        parameters(
+        _parameters(
             ("voltage.bias", 0.0, -0.6, 0.6), ("x.stiffness", 0.0, 0.0, 4.0), ("x.springref", 0.0, -0.1, 0.1),
             ("x.drag", 0.0, 0.0, 8.0),
         ),
@@ -156,7 +155,7 @@ SETS = {
     ),
     "double_pendulum": Set(
         MACHINES["double_pendulum"],
-        parameters(
+        _parameters(
             ("link1.mass", 0.54762, 0.3, 0.8), ("link1.inertia", 1.0, 0.3, 12.0), ("link2.mass", 0.59786, 0.4, 0.8),
             ("link2.inertia", 1.0, 0.5, 2.0), ("link2.com", 0.275, 0.2, 0.35),
             ("q1.damping", 0.011, 0.0, 0.05), ("q2.damping", 0.0044, 0.0, 0.05),
@@ -169,35 +168,35 @@ SETS = {
     ),
     "wam_arm": Set(
         MACHINES["wam_arm"],
-        parameters(
+        _parameters(
             *((f"j{j}.damping", 0.05, 0.0, 2.0 if j < 5 else 0.5) for j in range(1, 8)),
             *((f"j{j}.friction", 0.4, 0.0, 4.0 if j < 5 else 1.0) for j in range(1, 8)),
             LATENCY,
         ),
-        parameters(*((f"j{j}.armature", 0.0, 0.0, 0.4 if j < 5 else 0.05) for j in range(1, 8))),
+        _parameters(*((f"j{j}.armature", 0.0, 0.0, 0.4 if j < 5 else 0.05) for j in range(1, 8))),
         _repeats(("sine_neg",)), Anchored(0.4, 0.2, 0.5, 24, 8), 100.0, step_s=0.002, whole=True,
     ),
     "free_double_pendulum": Set(
         MACHINES["free_double_pendulum"],
-        parameters(
+        _parameters(
             ("arm1.mass", 0.09384, 0.06, 0.13), ("arm1.com", 0.10857, 0.08, 0.14), ("arm1.inertia", 1.0, 0.6, 1.5),
             ("arm2.com", 0.11678, 0.09, 0.15), ("arm2.inertia", 1.0, 0.6, 1.5),
             ("q1.damping", 2.371e-4, 0.0, 1e-3), ("q2.damping", 1e-5, 0.0, 2e-4), ("q1.friction", 0.0, 0.0, 2e-3),
             ("q2.friction", 0.0, 0.0, 1e-3),
         ),
-        parameters(("q1.drag", 0.0, 0.0, 2e-4), ("q2.drag", 0.0, 0.0, 1e-4), TILTS[0]),
+        _parameters(("q1.drag", 0.0, 0.0, 2e-4), ("q2.drag", 0.0, 0.0, 1e-4), TILTS[0]),
         _last_quarter, Anchored(0.6, 0.2, 0.5, 40, 10), 40.0, step_s=0.002, absolute=True, whole=True,
     ),
     "free_triple_pendulum": Set(
         MACHINES["free_triple_pendulum"],
-        parameters(
+        _parameters(
             ("arm1.mass", 0.25817, 0.18, 0.34), ("arm1.com", 0.16, 0.12, 0.2), ("arm1.inertia", 1.0, 0.3, 3.0),
             ("arm2.mass", 0.27943, 0.2, 0.36), ("arm2.com", 0.20294, 0.15, 0.26), ("arm2.inertia", 1.0, 0.3, 3.0),
             ("arm3.com", 0.18371, 0.14, 0.23), ("arm3.inertia", 1.0, 0.3, 3.0),
             ("q1.damping", 1.477e-3, 0.0, 4e-3), ("q2.damping", 2.596e-4, 0.0, 1e-3), ("q3.damping", 1e-5, 0.0, 2e-4),
             ("q1.friction", 0.0, 0.0, 4e-3), ("q2.friction", 0.0, 0.0, 2e-3), ("q3.friction", 0.0, 0.0, 1e-3),
         ),
-        parameters(("q1.drag", 0.0, 0.0, 2e-4), ("q2.drag", 0.0, 0.0, 1e-4), ("q3.drag", 0.0, 0.0, 1e-4), TILTS[0]),
+        _parameters(("q1.drag", 0.0, 0.0, 2e-4), ("q2.drag", 0.0, 0.0, 1e-4), ("q3.drag", 0.0, 0.0, 1e-4), TILTS[0]),
         _last_quarter, Anchored(0.5, 0.2, 0.4, 40, 10), 60.0, step_s=0.002, every_s=0.5, absolute=True, whole=True,
     ),
 }  # fmt: skip

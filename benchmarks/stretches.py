@@ -25,7 +25,7 @@ def _stretches(log: Log, least_s: float) -> list[Log]:
     lively = np.array([_moves(log, a, b) for a, b in pairwise(edges)], bool)
     change = np.flatnonzero(np.diff(np.concatenate([[0], lively.astype(int), [0]])))
     spans = [(edges[a] - BEFORE_S, edges[b]) for a, b in zip(change[::2], change[1::2], strict=True)]
-    return [between(log, a, b) for a, b in spans if b - a >= least_s + BEFORE_S]
+    return [_between(log, a, b) for a, b in spans if b - a >= least_s + BEFORE_S]
 
 
 def _moves(log: Log, begin: float, end: float) -> bool:
@@ -37,7 +37,7 @@ def _moves(log: Log, begin: float, end: float) -> bool:
     return False
 
 
-def between(log: Log, begin: float, end: float) -> Log:
+def _between(log: Log, begin: float, end: float) -> Log:
     """A part of a log on the same clock, with all commands: earlier ones may still be under way."""
     rows = {name: (clock >= begin) & (clock <= end) for name, clock in log.measurement_time.items()}
     return replace(
