@@ -82,6 +82,11 @@ def _regressors(of: Measured, latency_s: float, whole: bool) -> np.ndarray:
     )
 
 
+def _held(of: Measured) -> np.ndarray:
+    """The last torque that is not scored, as if nothing changed after it."""
+    return np.broadcast_to(np.asarray(of.torque)[:, WARM_UP - 1 : WARM_UP], of.torque.shape)
+
+
 def _late(rows: np.ndarray, latency_s: float) -> np.ndarray:
     clock = np.arange(rows.shape[1]) * PERIOD_S
     return np.stack([np.interp(clock - latency_s, clock, row) for row in rows])
@@ -134,6 +139,6 @@ def score(train: Sequence[JointWindows], test: Sequence[JointWindows], steps: in
     fitted, held_out = learn.windows(~every), learn.windows(every)
     ladder = rungs(fitted, held_out, steps, seed)
     choice = choose({name: error(p, held_out) for name, p in ladder.items()})
-    errors = {name: float(error(p, judged).mean()) for name, p in ladder.items()}
+    errors = {name: float(error(p, judged).mean()) for name, p in {"persistence": _held, **ladder}.items()}
     whole, command = (float(error(analytic(learn, w), judged).mean()) for w in (True, False))
     return {"analytic": whole, "analytic_command_late": command, **errors, "rung": choice.rung, "why": choice.why}

@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from frame import Cells, console
-from gapless.core import Log, Params, Simulator, prior_belief
+from gapless.core import GaplessError, Log, Params, Simulator, prior_belief
 from gapless.learn.anchored import anchored
 from real_options import Real
+from real_residual import beside
 from real_scores import HORIZONS_S, Pieces, errors, pieces, repeated, still, whole_log
 from real_sets import SETS, Set, authors_spec, make_simulator, make_spec
 from recordings import data_folder
 from stretches import moving
 
 AUTHORS = "double_pendulum/authors_models/design_C.1/model_1.0/model_parameters.yml"
-FITS = ("mujoco.sysid", "ours, same list", "ours")
+FITS = ("mujoco.sysid", "ours, same list", "ours", "ours + residual")
 QUICK = ("persistence", "nominal", "repeats", "authors", "ours")
-FITTED_S = {"mujoco.sysid": 8.0, "ours, same list": 0.8, "ours": 1.0}
+FITTED_S = {"mujoco.sysid": 8.0, "ours, same list": 0.8, "ours": 1.0, "ours + residual": 3.0}
 """How long a fit takes on two free cores, in units of the set's `expected_s`."""
 
 
@@ -38,8 +39,8 @@ def rows(options: Real) -> list[dict[str, Any]]:
         _announce(name, options)
         cells = Cells("real_pendula", options).run(compute, settings)
         for cell in cells:
-            if cell.get("params"):
-                console.print(f"{name}, {cell['rows'][0]['predictor']}: {cell['params']}")
+            if cell["said"]:
+                console.print(f"{name}, {cell['rows'][0]['predictor']}: {cell['said']}")
         found += [row for cell in cells for row in cell["rows"]]
     return found
 
@@ -53,21 +54,18 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, float]:
     }
     found = {}
     for key, (name, peer) in wanted.items():
-        at = {r["predictor"]: _numbers(r["0.5 s"]) for r in rows if r["set"] == name and r["windows of"] == "all"}
-        ours = at.get("ours")
-        if ours is not None and peer in at:
-            found[key] = float(np.median(np.array(ours) / np.array(at[peer])))
+        mine = [r for r in rows if r["set"] == name and r["windows of"] == "all" and r["0.5 s"]]
+        at = {r["predictor"]: _numbers(r["0.5 s"]) for r in mine}
+        if {"ours", peer} <= set(at):
+            found[key] = float(np.median(at["ours"] / at[peer]))
     return found
 
 
 def compute(setting: dict[str, Any]) -> dict[str, Any]:
     """The rows of one predictor on one set."""
     chosen, predictor, began = SETS[setting["set"]], setting["predictor"], time.perf_counter()
-    machine = chosen.machine
-    train, held = chosen.split(machine.logs(Path(setting["train"])))
-    if setting["test"]:
-        held = machine.logs(Path(setting["test"]))
-    found = _predict(chosen, predictor, train, Path(setting["folder"]))
+    train, held = _split(chosen, setting)
+    found, said = _predict(chosen, predictor, train, setting)
     seconds = time.perf_counter() - began
     parts = {"all": held} | {part: [log for log in held if test(log)] for part, test in chosen.groups.items()}
     result = []
@@ -76,19 +74,36 @@ def compute(setting: dict[str, Any]) -> dict[str, Any]:
         if over is not None and len(over.which):
             row = {"set": setting["set"], "windows of": part, "predictor": predictor}
             result.append(row | _scored(chosen, predictor, over, found) | {"learned in s": round(seconds)})
-    params = {k: float(f"{float(np.asarray(v)):.4g}") for k, v in found[1].items()} if found else {}
-    return {"rows": [_with_all_keys(row) for row in result], "params": params}
+    params = ", ".join(f"{k} {float(np.asarray(v)):.4g}" for k, v in found[1].items()) if found else ""
+    return {"rows": [_with_all_keys(row) for row in result], "said": "; ".join(filter(None, (said, params)))}
 
 
-def _predict(chosen: Set, predictor: str, train: list[Log], folder: Path) -> tuple[Simulator, Params] | None:
-    """A simulator and its parameters; None for predictors that need none."""
-    machine, file = chosen.machine, folder / chosen.machine.name / "nominal.xml"
+def _split(chosen: Set, setting: dict[str, Any]) -> tuple[list[Log], list[Log]]:
+    """Logs to learn from, and to score on: another file, or a part of the same."""
+    train, held = chosen.split(chosen.machine.logs(Path(setting["train"])))
+    if setting["test"]:
+        others = chosen.split(chosen.machine.logs(Path(setting["test"])))
+        train, held = [*train, *held], [log for part in others for log in part]
+    if not train or max((log.seconds for log in held), default=0.0) < HORIZONS_S[-1]:
+        raise GaplessError(
+            f"{setting['train']} leaves {len(train)} logs to learn from and {len(held)} to score on, and windows of "
+            f"{HORIZONS_S[-1]:g} s are scored. Name longer recordings, or others, with --train and --test."
+        )
+    return train, held
+
+
+def _predict(
+    chosen: Set, predictor: str, train: list[Log], setting: dict[str, Any]
+) -> tuple[tuple[Simulator, Params] | None, str]:
+    """A simulator and its parameters, None for predictors that need none; and what is to be said about them."""
+    machine, folder = chosen.machine, Path(setting["folder"])
+    file = folder / machine.name / "nominal.xml"
     if predictor == "nominal":
-        return make_simulator(machine, make_spec(machine, file)), {}
+        return (make_simulator(machine, make_spec(machine, file)), {}), ""
     if predictor == "authors":
-        return make_simulator(machine, authors_spec(machine, file, folder / AUTHORS)), {}
+        return (make_simulator(machine, authors_spec(machine, file, folder / AUTHORS)), {}), ""
     if predictor not in FITS:
-        return None
+        return None, ""
     listed = chosen.shared + (() if predictor in ("mujoco.sysid", "ours, same list") else chosen.more)
     spec = make_spec(machine, file, chosen.step_s)
     simulator = make_simulator(machine, spec, listed)
@@ -96,9 +111,11 @@ def _predict(chosen: Set, predictor: str, train: list[Log], folder: Path) -> tup
     if predictor == "mujoco.sysid":
         from real_sysid import sysid_fit  # its own packages may be missing
 
-        return simulator, sysid_fit(simulator, spec, stretches)
+        return (simulator, sysid_fit(simulator, spec, stretches)), ""
     belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
-    return simulator, belief.mean()
+    if predictor != "ours + residual":
+        return (simulator, belief.mean()), ""
+    return beside(simulator, prior_belief(listed), belief, stretches, setting["seed"])
 
 
 def _scored(chosen: Set, predictor: str, over: Pieces, found: tuple[Simulator, Params] | None) -> dict[str, Any]:
@@ -127,19 +144,21 @@ def _predictors(name: str, quick: bool) -> list[str]:
     listed = ["persistence", "nominal", *FITS, "repeats"]
     if name == "double_pendulum":
         listed.insert(2, "authors")
-    return [p for p in listed if (not quick or p in QUICK)]
+    without = {"ours + residual"} if not SETS[name].driven else set()
+    without |= {"ours, same list"} if not SETS[name].more else set()
+    return [p for p in listed if p not in without and (not quick or p in QUICK)]
 
 
 def _setting(options: Real, folder: Path, name: str, predictor: str) -> dict[str, Any]:
     dev = folder / name / "dev.npz"
-    test = options.test or (dev if dev.is_file() and not options.train else None)
+    test = options.test or (dev if dev.is_file() else None)
     return {
         "set": name,
         "predictor": predictor,
         "folder": os.fspath(folder),
         "train": os.fspath((options.train or folder / name / "train.npz").resolve()),
         "test": os.fspath(test.resolve()) if test else "",
-        "whole_train": options.test is not None,
+        "seed": options.seed,
         "quick": options.quick,
     }
 
@@ -155,5 +174,5 @@ def _spelled(values: np.ndarray) -> str:
     return "/".join(f"{v:.4f}" for v in values)
 
 
-def _numbers(spelled: str) -> list[float]:
-    return [float(part) for part in spelled.split("/")]
+def _numbers(spelled: str) -> np.ndarray:
+    return np.array([float(part) for part in spelled.split("/")])

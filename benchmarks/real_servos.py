@@ -70,6 +70,7 @@ def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
     mine = [log for log in judged if log.name in floors]
     floor = np.array([floors[log.name] for log in mine])
     errors = {
+        "persistence": np.array([real_so101.rmse(log.position[:1], log) for log in mine]),
         "perfect tracking": np.array([real_so101.rmse(log.command, log) for log in mine]),
         "nominal": np.array([real_so101.rmse(arm.nominal(log), log) for log in mine]),
         **{name: real_so101.errors(play, mine) for name, play in plays.items()},
@@ -91,7 +92,8 @@ def _bench(options: Real, where: dict[str, Any]) -> list[Row]:
     peers = {m: e.mean() for m, e in by_log.items() if m in LAWS}
     best = min(peers.values(), default=float("nan"))
     found = [_row("servo_xl330", m, e.mean(), e.mean() / best, f"median {np.median(e):.4f}") for m, e in by_log.items()]
-    found.insert(0, _row("servo_xl330", "nominal", np.mean(cells[0]["nominal"]), np.mean(cells[0]["nominal"]) / best))
+    plain = {m: np.mean(cells[0][m]) for m in ("persistence", "nominal")}
+    found = [*(_row("servo_xl330", m, e, e / best) for m, e in plain.items()), *found]
     held_out = {c["model"]: np.array(c["held_out"]) for c in cells if c["model"] not in LAWS}
     rungs = [_taken(held_out, None if where["test"] else i) for i in range(len(cells[0]["errors"]))]
     taken = np.array([by_log[r][i] for i, r in enumerate(rungs)])
@@ -112,8 +114,11 @@ def _bench_cell(where: dict[str, Any]) -> dict[str, Any]:
     found = real_xl330.learn(logs, folds, model, where["quick"])
     held_out = [float(real_xl330.errors([log], model, p)[0]) for log, p in zip(logs, found, strict=False)]
     errors = real_xl330.errors(judged, model, found[-1]).tolist() if where["test"] else held_out
-    nominal = real_xl330.errors(judged, "m1", real_xl330.nominal(peer))
-    return {"model": model, "errors": errors, "held_out": held_out, "nominal": nominal.tolist()}
+    plain = {
+        "persistence": [float(np.abs(log.position - log.position[0]).mean()) for log in judged],
+        "nominal": real_xl330.errors(judged, "m1", real_xl330.nominal(peer)).tolist(),
+    }
+    return {"model": model, "errors": errors, "held_out": held_out} | plain
 
 
 def _joints(options: Real, where: dict[str, Any]) -> list[Row]:

@@ -1,6 +1,8 @@
 """The yardstick on real recordings: `mujoco.sysid` with the same parameters, bounds and starts as ours."""
 
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 
 import mujoco
 import numpy as np
@@ -19,7 +21,8 @@ def sysid_fit(simulator: MujocoSimulator, spec: mujoco.MjSpec, logs: list[Log]) 
     free = list(simulator.parameters)
     even = [_even(log) for log in logs]
     short, full = (Residual(simulator, spec, even, free, seconds) for seconds in (FIRST_S, PIECE_S))
-    tried = [full.by_sysid(), full.by_sysid(short.by_sysid())]
+    with redirect_stdout(StringIO()):  # it tells every iteration
+        tried = [full.by_sysid(), full.by_sysid(short.by_sysid())]
     found = dict(zip((p.name for p in free), min(tried, key=full.cost), strict=True))
     if "command.latency" in found:  # our simulator adds its integrator's own lead to what is asked for
         found["command.latency"] = max(found["command.latency"] - integrator_lead_s(simulator.model), 0.0)

@@ -4,6 +4,7 @@ They are looked for in `../shared/data` beside the checkout, or in the folder th
 """
 
 import os
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,8 @@ class Machine:
     """Joints of the model, in the order of the state's columns."""
     read: Callable[["Machine", Columns], Log | None]
     """One recording as a log; None where it belongs to another machine."""
+    needs: tuple[str, ...] = ("time", "command", "state")
+    """Channels without which a recording cannot be read."""
     rates: bool = False
     """Whether the recorded rates are good enough to be channels of the log."""
     slides: tuple[str, ...] = ()
@@ -51,10 +54,22 @@ class Machine:
 
     def logs(self, path: Path) -> list[Log]:
         """Every recording in a file that this machine made, named in its source."""
-        if not path.is_file():
-            raise GaplessError(f"there is no recording {path}. Set GAPLESS_DATA to the folder of recordings.")
-        read = [(name, self.read(self, columns)) for name, columns in _recordings(path).items()]
-        return [log.with_source(log=name) for name, log in read if log is not None]
+        read = [(name, self._checked(path, name, columns)) for name, columns in recordings(path, self.needs).items()]
+        found = [log.with_source(log=name) for name, log in read if log is not None]
+        if not found:
+            raise GaplessError(f"{path} holds no recording of the machine {self.name!r}.")
+        return found
+
+    def _checked(self, path: Path, name: str, columns: Columns) -> Log | None:
+        """One recording as a log, of as many columns as the machine has."""
+        for channel, width in (("command", len(self.commands)), ("state", 2 * len(self.joints))):
+            if channel in self.needs and columns[channel].shape[1:] != (width,):
+                shape = columns[channel].shape
+                raise GaplessError(
+                    f"channel {channel!r} of log {name!r} in {path} has the shape {shape} and {self.name} has {width} columns. "
+                    "Is it a recording of another machine?"
+                )
+        return self.read(self, columns)
 
     def log(self, sent_at: np.ndarray, sent: np.ndarray, seen_at: np.ndarray, seen: np.ndarray) -> Log:
         """A log of commands and joint states, each on its own clock."""
@@ -73,12 +88,24 @@ def motion(log: Log) -> str:
     return str(log.source["log"]).split(".")[0]
 
 
-def _recordings(path: Path) -> dict[str, Columns]:
+def recordings(path: Path, needs: tuple[str, ...] = ()) -> dict[str, Columns]:
+    """Log → channel → values; every log must have the channels that are needed."""
+    if not path.is_file():
+        raise GaplessError(f"there is no recording {path}. Set GAPLESS_DATA to the folder of recordings.")
     found: dict[str, Columns] = {}
-    with np.load(path, allow_pickle=False) as archive:
-        for key in archive.files:
-            name, _, column = key.rpartition("/")
-            found.setdefault(name, {})[column] = np.asarray(archive[key], np.float64)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            for key in archive.files:
+                name, _, column = key.rpartition("/")
+                found.setdefault(name, {})[column] = np.asarray(archive[key], np.float64)
+    except (ValueError, AttributeError, zipfile.BadZipFile) as problem:
+        raise GaplessError(f"{path} is no archive of recordings (npz, keys LOG/CHANNEL, numbers only).") from problem
+    for name, columns in found.items():
+        if missing := [c for c in needs if c not in columns]:
+            raise GaplessError(
+                f"log {name!r} of {path} has no channel {missing[0]!r} (it has: {', '.join(columns)}). "
+                "Is it a recording of another machine?"
+            )
     return found
 
 
@@ -120,7 +147,7 @@ MACHINES = {
     for m in (
         Machine("furuta", 0.004, ("voltage",), ("theta", "alpha"), _sampled),
         Machine("cartpole", 0.004, ("voltage",), ("x", "theta"), _cartpole, slides=("x",)),
-        Machine("double_pendulum", 0.004, ("tau1", "tau2"), ("q1", "q2"), _double_pendulum),
+        Machine("double_pendulum", 0.004, ("tau1", "tau2"), ("q1", "q2"), _double_pendulum, ("time",)),
         Machine(
             "wam_arm",
             0.002,
@@ -128,7 +155,7 @@ MACHINES = {
             tuple(f"j{j}" for j in range(1, 8)),
             _sampled,
         ),
-        Machine("free_double_pendulum", 0.002, (UNUSED,), ("q1", "q2"), _free, rates=True),
-        Machine("free_triple_pendulum", 0.002, (UNUSED,), ("q1", "q2", "q3"), _free, rates=True),
+        Machine("free_double_pendulum", 0.002, (UNUSED,), ("q1", "q2"), _free, ("state",), rates=True),
+        Machine("free_triple_pendulum", 0.002, (UNUSED,), ("q1", "q2", "q3"), _free, ("state",), rates=True),
     )
 }

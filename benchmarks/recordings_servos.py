@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import GaplessError
+from recordings import recordings
 
-Columns = dict[str, np.ndarray]
 JAW_RAD = 2.336
 """Servo travel of the gripper, of which the logs give the opened fraction."""
 ARM_JOINTS = ("Rotation", "Pitch", "Elbow", "Wrist_Pitch", "Wrist_Roll", "Jaw")
 ENCODER_STEP_RAD = 0.00153
+ARM_CHANNELS = ("time", "command", "position")
+BENCH_CHANNELS = ("goal_position", "torque_enable", "position", "speed", "meta_kp", "meta_mass", "meta_length")
+JOINT_CHANNELS = ("command", "position", "velocity", "torque")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class JointWindows:
 def arm_logs(path: Path) -> list[ArmLog]:
     """Motions of an so101_arm file; the two runs of dev keep their own calibration and are told apart by name."""
     found = []
-    for name, c in recordings(path).items():
+    for name, c in recordings(path, ARM_CHANNELS).items():
         found.append(ArmLog(name, c["command"], c["position"], float(np.median(np.diff(c["time"])))))
     return found
 
@@ -71,25 +73,13 @@ def bench_logs(path: Path) -> list[BenchLog]:
             float(c["meta_mass"]),
             float(c["meta_length"]),
         )
-        for name, c in recordings(path).items()
+        for name, c in recordings(path, BENCH_CHANNELS).items()
     ]
 
 
 def joint_windows(path: Path) -> list[JointWindows]:
     """Files of an h1_motor archive."""
     return [
-        JointWindows(name, c["command"], c["position"], c["velocity"], c["torque"])
-        for name, c in recordings(path).items()
+        JointWindows(name, *(c[channel] for channel in JOINT_CHANNELS))
+        for name, c in recordings(path, JOINT_CHANNELS).items()
     ]
-
-
-def recordings(path: Path) -> dict[str, Columns]:
-    """Log → channel → values."""
-    if not path.is_file():
-        raise GaplessError(f"there is no recording {path}. Set GAPLESS_DATA to the folder of recordings.")
-    found: dict[str, Columns] = {}
-    with np.load(path, allow_pickle=False) as archive:
-        for key in archive.files:
-            name, _, column = key.rpartition("/")
-            found.setdefault(name, {})[column] = np.asarray(archive[key], np.float64)
-    return found

@@ -36,9 +36,14 @@ class Anchored:
     """Least-squares iterations at most, in each round."""
     share: float = 0.01
     """Errors below this share of a channel's deviation are as good as none."""
+    loose: float = 1.0
+    """How many deviations of its measurement a start may stray as lightly as by one."""
 
     def __post_init__(self) -> None:
-        if min(self.window_s, self.first_s, self.every_s, self.windows, self.iterations, self.share) <= 0:
+        if (
+            min(self.window_s, self.first_s, self.every_s, self.windows, self.iterations, self.share) <= 0
+            or self.loose <= 0
+        ):
             raise GaplessError("an anchored fit needs positive lengths, counts and shares.")
 
 
@@ -62,7 +67,7 @@ def anchored(
     recipe = recipe or Anchored()
     params = np.zeros(len(prior.names))
     for seconds in sorted({min(recipe.first_s, recipe.window_s), recipe.window_s}):
-        search = _Search(simulator, prior, _windows(simulator, logs, seconds, recipe), logs, recipe.share)
+        search = _Search(simulator, prior, _windows(simulator, logs, seconds, recipe), logs, recipe)
         found = _descend(search, params, recipe.iterations, progress)
         params = found.params
     return search.belief(found)
@@ -94,14 +99,16 @@ def _descend(
 class _Search:
     """Levenberg-Marquardt in deviations of prior and anchors."""
 
-    def __init__(self, simulator: Simulator, prior: Gaussian, windows: Windows, logs: list[Log], share: float) -> None:
+    def __init__(
+        self, simulator: Simulator, prior: Gaussian, windows: Windows, logs: list[Log], recipe: Anchored
+    ) -> None:
         self.prior, self.windows = prior, windows
         self.scale = np.sqrt(np.diag(prior.covariance))
         self.shooting = Shooting(simulator, windows, prior.names, nominal_belief(simulator.parameters).mean())
         noise = sensor_noise(logs)
         spread = {name: float(np.mean([np.nanstd(log.measurements[name]) for log in logs])) for name in noise}
-        self.level = np.array([max(noise[n], share * spread[n]) for n, _ in windows.columns])[windows.channel]
-        self.anchor = _anchors(simulator, logs, noise)
+        self.level = np.array([max(noise[n], recipe.share * spread[n]) for n, _ in windows.columns])[windows.channel]
+        self.anchor = recipe.loose * _anchors(simulator, logs, noise)
 
     def at(self, params: np.ndarray, starts: np.ndarray) -> _Point:
         """A point and its cost, its parameters within their bounds."""
