@@ -52,8 +52,8 @@ class Excite:
     """Slowest sine."""
     fastest_hz: float = 3.0
     """Fastest sine."""
-    window_s: float = 0.4
-    """Length of the windows that identification will cut."""
+    window_s: float = 0.6
+    """Length of the windows that identification will cut, in the end."""
 
     def __post_init__(self) -> None:
         counts = self.candidates, self.generations, self.doubts, self.watched, self.scored
@@ -136,7 +136,7 @@ class _Search:
         tried = self._judged(first, courses)
         for k in range(1, recipe.generations):
             tell(k / (recipe.generations + 1))
-            tried = _joined(tried, self._generation(tried))
+            tried = _joined(tried, self._generation(tried, k - 1))
         return self._confirmed(tried)
 
     def _draws(self, key: PRNGKeyArray) -> Params:
@@ -200,13 +200,13 @@ class _Search:
     def _expected(self, course: Course, which: np.ndarray) -> Float[np.ndarray, "motion draw param"]:
         return self.teaching.expected(self._some(which), course.in_draws(len(which)))
 
-    def _generation(self, tried: _Tried) -> _Tried:
+    def _generation(self, tried: _Tried, age: int) -> _Tried:
         """Children of the best, each pushed towards the margin: louder motions teach more."""
         best = np.argsort(tried.cost, kind="stable")[:PARENTS]
         parents = best[self.rng.integers(0, len(best), self.recipe.candidates)]
         genomes = tried.genomes[parents].copy()
         changed = self.rng.random(genomes.shape) < CHANGED
-        finer = FINER ** (len(tried.cost) // self.recipe.candidates - 1)
+        finer = FINER**age
         genomes += changed * finer * STEPS * self.rng.standard_normal(genomes.shape)
         room = np.clip(0.97 * self.recipe.margin / np.maximum(tried.usage[parents], 1e-3), 0.5, 1.3)
         loudness = genomes[..., LOUDNESS] + np.log(room)[:, None]
