@@ -21,7 +21,10 @@ HALVINGS = 7
 def usual_motion(
     kind: Usual, simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, seed: int
 ) -> Excitation:
-    """The usual motion, with the same pull, margins and draws as a chosen one, at the largest loudness inside the limits."""
+    """The usual motion at the largest loudness inside the limits, by the margin and number of draws of a chosen one.
+
+    Its pull is the weakest that a chosen motion may have: how firmly to hold is a part of what is chosen.
+    """
     reach = reach_of(simulator, limits)
     trial = Trial(simulator, limits, reach)
     trial.pull, trial.middle = pull_of(simulator, limits, reach, recipe.share * recipe.pull, recipe.margin)

@@ -12,8 +12,8 @@ import pytest
 
 from gapless.core import Block, Channel, GaplessError, Gaussian, Interface, Parameter, Params, Signals, prior_belief
 from gapless.learn import AroundPolicy, Excite, design, excite
-from gapless.learn.holding import reach_of
-from gapless.learn.motions import Band, Reach, first_genomes, rows_of
+from gapless.learn.holding import pull_of, reach_of
+from gapless.learn.motions import FIRMEST, Band, Reach, first_genomes, rows_of
 from gapless.learn.teaching import Teaching
 from gapless.learn.trial import Trial
 from gapless.robots.cartpole import INTERFACE
@@ -187,3 +187,41 @@ def test_commands_keep_their_rates_from_rest_on() -> None:
     rows = rows_of(first_genomes(10, 1, band, np.random.default_rng(0)), reach, np.arange(50) * 0.02, band)
     assert np.abs(np.diff(rows, axis=1)).max() <= 0.1 + 1e-9
     assert np.abs(rows[:, 0]).max() <= 0.1 + 1e-9
+
+
+def test_a_firmer_pull_keeps_the_same_push_nearer_to_the_middle(cartpole: MujocoSimulator) -> None:
+    reach = reach_of(cartpole, INTERFACE)
+    trial = Trial(cartpole, INTERFACE, reach)
+    trial.pull, trial.middle = pull_of(cartpole, INTERFACE, reach, 0.3, 0.75)
+    draws = {"motor.gain": np.array([1.5])}
+    rows = np.full((2, 101, 1), 2.0)
+    course = trial.run(draws, rows, np.array([[1.0], [4.0]]))
+    loose, firm = np.abs(course.seen["cart.position"][:, 0, -20:, 0]).max(axis=1)
+    assert firm < 0.5 * loose
+
+
+def test_the_chosen_pull_is_the_one_that_was_tried(cartpole: MujocoSimulator) -> None:
+    prior = prior_belief(cartpole.parameters)
+    found = design(cartpole, prior, INTERFACE, 1.0, SMALL, jax.random.key(5))
+    motion: Any = found.motion
+    reach = reach_of(cartpole, INTERFACE)
+    weakest, middle = pull_of(cartpole, INTERFACE, reach, SMALL.share * SMALL.pull, SMALL.margin)
+    times = np.asarray(motion.pull)[0, 0] / weakest[0, 0]
+    assert 1.0 <= times <= FIRMEST
+    trial = Trial(cartpole, INTERFACE, reach)
+    trial.pull, trial.middle = weakest, middle
+    centre = {n: np.array([v]) for n, v in zip(prior.names, prior.centre, strict=True)}
+    again = trial.run(centre, found.rows[None], np.array([[times]]))
+    assert np.allclose(again.commands[0, 0], found.course.commands[0, 0], atol=1e-4)
+
+
+def test_every_draw_sees_all_windows(cartpole: MujocoSimulator) -> None:
+    prior, reach = prior_belief(cartpole.parameters), reach_of(cartpole, INTERFACE)
+    times, band = np.arange(151) * 0.02, Band(0.25, 3.0, 0.3)
+    rows = rows_of(first_genomes(1, 1, band, np.random.default_rng(0)), reach, times, band)
+    twice = {n: np.array([v, v]) for n, v in zip(prior.names, prior.centre, strict=True)}
+    course = Trial(cartpole, INTERFACE, reach).run(twice, rows)
+    teaching = Teaching(cartpole, prior, dict.fromkeys(INTERFACE.measurement_names, 1e-3), 0.6)
+    told = teaching.information(twice, course)[0]
+    once = teaching.information({n: v[:1] for n, v in twice.items()}, course.in_draws(1))[0, 0]
+    assert np.allclose(told, once)

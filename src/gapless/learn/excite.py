@@ -14,13 +14,13 @@ from gapless.simulators.quiet import quietly
 
 from .excitation import AroundPolicy, Excitation
 from .holding import pull_of, reach_of
-from .motions import LOUDNESS, STEPS, Band, Genomes, first_genomes, quieter, rows_of
+from .motions import LOUDNESS, STEPS, Band, Genomes, firmness_of, first_genomes, quieter, rows_of
 from .teaching import Course, Teaching
 from .trial import Trial
 
 PARENTS, FINALISTS, CHANGED, FINER = 3, 3, 0.35, 0.85
 """Best motions that have children and that are confirmed, share of genes that a child changes, and by how much less each time."""
-POOL, PROBES, PROBE_S = 6, 2, 2.0
+POOL, PROBES, PROBE_S = 6, 4, 2.0
 """Draws looked through for each doubt, by how near to the limits they bring a few short motions."""
 FIRST_ROUNDS, ROUNDS = 2, 8
 """How often motions outside the limits are made quieter: those of the first generation, and the finalists."""
@@ -37,7 +37,7 @@ class Excite:
     generations: int = 4
     """Generations, the first of which is random; each improves on the best of those before."""
     doubts: int = 24
-    """Draws from the belief in which the chosen motion must stay inside the limits: the riskiest of six times as many."""
+    """Draws from the belief by which finalists are chosen: the riskiest of six times as many, all of which the motion stands."""
     watched: int = 3
     """Draws among them in which every motion is tried."""
     scored: int = 2
@@ -47,13 +47,13 @@ class Excite:
     margin: float = 0.75
     """Share of the way to the measured limits that the simulated motions may use."""
     pull: float = 0.35
-    """Strength of the pull towards the middle, at the margin, as a share of the largest command used."""
+    """Weakest pull towards the middle, at the margin, as a share of the largest command used; motions choose theirs."""
     slowest_hz: float = 0.25
     """Slowest sine."""
     fastest_hz: float = 3.0
     """Fastest sine."""
-    window_s: float = 0.4
-    """Length of the windows that identification will cut."""
+    window_s: float = 0.6
+    """Length of the windows that identification will cut, in the end."""
 
     def __post_init__(self) -> None:
         counts = self.candidates, self.generations, self.doubts, self.watched, self.scored
@@ -136,7 +136,7 @@ class _Search:
         tried = self._judged(first, courses)
         for k in range(1, recipe.generations):
             tell(k / (recipe.generations + 1))
-            tried = _joined(tried, self._generation(tried))
+            tried = _joined(tried, self._generation(tried, k - 1))
         return self._confirmed(tried)
 
     def _draws(self, key: PRNGKeyArray) -> Params:
@@ -144,11 +144,15 @@ class _Search:
         recipe, belief = self.recipe, self.belief
         found = belief.sample(key, POOL * recipe.doubts)
         centre = dict(zip(belief.names, belief.centre, strict=True))
-        pool = {k: np.concatenate([[centre[k]], np.asarray(v, np.float64)]) for k, v in found.items()}
-        usage = self.trial.usage(self.trial.run(pool, self._rows(self._random(PROBES))[:, : self._periods(PROBE_S)]))
+        self.pool = {k: np.concatenate([[centre[k]], np.asarray(v, np.float64)]) for k, v in found.items()}
+        probes = self._random(PROBES)
+        rows = self._rows(probes)[:, : self._periods(PROBE_S)]
+        usage = self.trial.usage(self.trial.run(self.pool, rows, firmness_of(probes)))
         self.first_loudness = float(np.median(_turned_down(usage.max(axis=1), recipe.margin)))
-        nearest = np.argsort(-usage.max(axis=0), kind="stable")[: recipe.doubts]
-        return {k: v[[*range(recipe.scored), *nearest]] for k, v in pool.items()}
+        # What endangers a loosely held motion need not endanger a firmly held one: every probe names its riskiest in turn.
+        rank = np.argsort(np.argsort(-usage, axis=1, kind="stable"), axis=1)
+        nearest = np.argsort(rank.min(axis=0), kind="stable")[: recipe.doubts]
+        return {k: v[[*range(recipe.scored), *nearest]] for k, v in self.pool.items()}
 
     def _periods(self, seconds: float) -> int:
         return round(seconds / self.simulator.interface.period_s) + 1
@@ -167,6 +171,7 @@ class _Search:
         return self.trial.run(
             self._some(np.arange(self.recipe.scored + min(self.recipe.watched, self.recipe.doubts))),
             self._rows(genomes),
+            firmness_of(genomes),
         )
 
     def _as_loud_as_safe(self, genomes: Genomes) -> tuple[Genomes, Course]:
@@ -195,13 +200,13 @@ class _Search:
     def _expected(self, course: Course, which: np.ndarray) -> Float[np.ndarray, "motion draw param"]:
         return self.teaching.expected(self._some(which), course.in_draws(len(which)))
 
-    def _generation(self, tried: _Tried) -> _Tried:
+    def _generation(self, tried: _Tried, age: int) -> _Tried:
         """Children of the best, each pushed towards the margin: louder motions teach more."""
         best = np.argsort(tried.cost, kind="stable")[:PARENTS]
         parents = best[self.rng.integers(0, len(best), self.recipe.candidates)]
         genomes = tried.genomes[parents].copy()
         changed = self.rng.random(genomes.shape) < CHANGED
-        finer = FINER ** (len(tried.cost) // self.recipe.candidates - 1)
+        finer = FINER**age
         genomes += changed * finer * STEPS * self.rng.standard_normal(genomes.shape)
         room = np.clip(0.97 * self.recipe.margin / np.maximum(tried.usage[parents], 1e-3), 0.5, 1.3)
         loudness = genomes[..., LOUDNESS] + np.log(room)[:, None]
@@ -209,23 +214,27 @@ class _Search:
         return self._judged(genomes, self._courses(genomes))
 
     def _confirmed(self, tried: _Tried) -> Design:
-        """The best of a few finalists that hold in every draw of the belief, all of them quieter until one does."""
+        """The best of a few finalists that holds in all that was drawn from the belief, all of them quieter until one does."""
         genomes = tried.genomes[np.argsort(tried.cost, kind="stable")[:FINALISTS]]
         for _ in range(ROUNDS):
-            rows = self._rows(genomes)
-            course = self.trial.run(self.draws, rows)
+            rows, firmness = self._rows(genomes), firmness_of(genomes)
+            course = self.trial.run(self.draws, rows, firmness)
             usage = self.trial.usage(course).max(axis=1)
             if usage.min() <= self.recipe.margin:
                 best = int(np.argmax(usage <= self.recipe.margin))
-                return self._design(rows[best], course.only(best), float(usage[best]))
+                one = slice(best, best + 1)
+                usage[best] = self.trial.usage(self.trial.run(self.pool, rows[one], firmness[one])).max()
+                if usage[best] <= self.recipe.margin:
+                    return self._design(rows[best], firmness[best], course.only(best), float(usage[best]))
             genomes = quieter(genomes, _turned_down(usage, self.recipe.margin))
         raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
 
-    def _design(self, rows: np.ndarray, course: Course, usage: float) -> Design:
+    def _design(self, rows: np.ndarray, firmness: np.ndarray, course: Course, usage: float) -> Design:
         interface, policy, reach, trial = self.simulator.interface, self.trial.policy, self.reach, self.trial
         sent, low, high, most = (jnp.asarray(v, jnp.float32) for v in (rows, reach.low, reach.high, reach.most))
         if policy is None:
-            pull, middle = jnp.asarray(trial.pull, jnp.float32), jnp.asarray(trial.middle, jnp.float32)
+            pull = jnp.asarray(firmness[:, None] * trial.pull, jnp.float32)
+            middle = jnp.asarray(trial.middle, jnp.float32)
             motion: Block = Excitation(interface, sent, pull, middle, low, high, most)
         else:
             motion = AroundPolicy(policy, interface, sent, low, high, most, jnp.asarray(reach.rest, jnp.float32))

@@ -1,4 +1,4 @@
-"""Motions as numbers that can be improved: sweeping sines, from smooth to bang-bang, between the limits of a command."""
+"""Motions as numbers that can be improved: sweeping sines, from smooth to bang-bang, and how firmly they are held."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,14 @@ import numpy as np
 from jaxtyping import Float
 
 SINES = 4
-OFFSET, LOUDNESS, SHARPNESS, WAVES = 0, 1, 2, 3
+OFFSET, LOUDNESS, SHARPNESS, FIRMNESS, WAVES = 0, 1, 2, 3, 4
 """Columns of a genome; four blocks of SINES columns follow: log pitch, sweep, phase, weight."""
 GENES = WAVES + 4 * SINES
+FIRMEST = 8.0
+"""How many times the weakest pull towards the middle a motion may have."""
 GENTLE_S = 0.2
 """A motion swells from rest within this time."""
-STEPS = np.array([0.15, 0.25, 0.5] + [0.15] * SINES + [0.2] * SINES + [0.7] * SINES + [0.25] * SINES)
+STEPS = np.array([0.15, 0.25, 0.5, 0.4] + [0.15] * SINES + [0.2] * SINES + [0.7] * SINES + [0.25] * SINES)
 """How far a gene is moved at first when motions are improved."""
 Genomes = Float[np.ndarray, "motion command gene"]
 
@@ -50,6 +52,7 @@ def first_genomes(count: int, width: int, band: Band, rng: np.random.Generator) 
     weight[:] = rng.uniform(0.2, 1.0, weight.shape)
     genes[..., OFFSET] = 0.1 * rng.standard_normal((count, width))
     genes[..., LOUDNESS] = np.log(band.share) + rng.uniform(-0.5, 0.0, (count, width))
+    genes[..., FIRMNESS] = rng.uniform(0.0, np.log(FIRMEST), (count, width))
     family = np.arange(count) % 5
     genes[..., SHARPNESS] = np.choose(family, [-1.0, -1.0, 0.0, 1.5, 3.0])[:, None]
     sweeping = family == 1
@@ -76,6 +79,11 @@ def rows_of(genomes: Genomes, reach: Reach, times: Float[np.ndarray, " period"],
     centre, half = (reach.low + reach.high) / 2, (reach.high - reach.low) / 2
     wanted = reach.rest + loud * (centre + half * np.clip(wave, -1, 1) - reach.rest)
     return _within_rates(np.swapaxes(wanted, 0, 1), reach)
+
+
+def firmness_of(genomes: Genomes) -> Float[np.ndarray, "motion command"]:
+    """How many times the weakest pull towards the middle each command has."""
+    return np.exp(np.clip(genomes[..., FIRMNESS], 0.0, np.log(FIRMEST)))
 
 
 def quieter(genomes: Genomes, share: Float[np.ndarray, " motion"]) -> Genomes:

@@ -59,10 +59,7 @@ class Teaching:
         return np.diagonal(np.linalg.inv(before + self.information(draws, course)), axis1=-2, axis2=-1)
 
     def information(self, draws: Params, course: Course) -> Float[np.ndarray, "motion draw param param"]:
-        """What the windows of each motion say about the relative parameters, each window's start eliminated.
-
-        Draws take turns: each is asked about some of the windows, which stand for all, so that many cost no more than one.
-        """
+        """What the windows of each motion say about the relative parameters, each window's start eliminated."""
         begins = self._begins(course)
         by_param, by_start = self._slopes(draws, course, begins)
         h_ss = np.einsum("mdwqs,mdwqt->mdwst", by_start, by_start)
@@ -70,15 +67,13 @@ class Teaching:
         h_sp = np.einsum("mdwqs,mdwqp->mdwsp", by_start, by_param)
         told = np.einsum("mdwqp,mdwqr->mdpr", by_param, by_param, optimize=True)
         told -= np.einsum("mdwsp,mdwsr->mdpr", h_sp, np.linalg.solve(h_ss, h_sp))
-        return told * len(begins)
+        return told
 
     def _begins(self, course: Course) -> Int[np.ndarray, "draw window"]:
-        """The periods at which each draw's windows begin."""
+        """The periods at which windows begin, the same in each draw: a motion that pleases half of them is no better."""
         copies, periods = course.commands.shape[1:3]
         lead = round(LEAD_S / self.simulator.interface.period_s)
-        every = np.arange(lead, max(periods - self.samples, lead + 1), self.samples)
-        count = max(1, len(every) // copies)
-        return np.stack([every[np.arange(d, d + copies * count, copies) % len(every)] for d in range(copies)])
+        return np.tile(np.arange(lead, max(periods - self.samples, lead + 1), self.samples), (copies, 1))
 
     def _slopes(self, draws: Params, course: Course, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Measurements in units of the noise, by relative parameter and by start: (motion, draw, window, query, …)."""

@@ -28,14 +28,20 @@ class Trial:
         self.policy: Block | None = None
         self._worlds: dict[int, tuple[Simulator, Callable]] = {}
 
-    def run(self, draws: Params, rows: Float[np.ndarray, "motion period command"]) -> Course:
-        """Every motion in every draw."""
+    def run(
+        self,
+        draws: Params,
+        rows: Float[np.ndarray, "motion period command"],
+        firmness: Float[np.ndarray, "motion command"] | None = None,
+    ) -> Course:
+        """Every motion in every draw, pulled `firmness` times as much as the pull says."""
         count, copies, interface = len(rows), len(next(iter(draws.values()))), self.simulator.interface
         wide, step = self._wide(count * copies)
         key = np.zeros(2, np.uint32) if not wide.traceable else jax.random.key(0)
         params = {k: np.tile(np.asarray(v, np.float64), count) for k, v in draws.items()}
         state, seen, privileged = wide.reset(wide.init(), np.ones(wide.worlds, bool), params, {}, key)
-        base = self._pulled if self.policy is None else self._led(wide.worlds)
+        firm = np.ones((count, rows.shape[2])) if firmness is None else firmness
+        base = self._pulled(np.repeat(firm, copies, axis=0)) if self.policy is None else self._led(wide.worlds)
         motions, sent, read, states = np.repeat(rows, copies, axis=0), [], [], []
         command = np.broadcast_to(self.reach.rest, motions[:, 0].shape)
         for k in range(rows.shape[1]):
@@ -59,9 +65,15 @@ class Trial:
         most = np.maximum.reduce(used)
         return np.where(np.isfinite(most), most, np.inf)
 
-    def _pulled(self, k: int, seen: np.ndarray, before: np.ndarray) -> np.ndarray:
-        ahead = seen + AHEAD_S / self.simulator.interface.period_s * (seen - before)
-        return -(ahead - self.middle) @ self.pull.T
+    def _pulled(self, firmness: Float[np.ndarray, "world command"]) -> Base:
+        """The pull towards the middle."""
+        periods = AHEAD_S / self.simulator.interface.period_s
+
+        def command(k: int, seen: np.ndarray, before: np.ndarray) -> np.ndarray:
+            ahead = seen + periods * (seen - before)
+            return -firmness * ((ahead - self.middle) @ self.pull.T)
+
+        return command
 
     def _led(self, worlds: int) -> Base:
         """The policy's own commands."""
