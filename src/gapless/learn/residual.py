@@ -1,4 +1,4 @@
-"""Logs → a learned residual, from motion alone: kept only where it predicts held-out logs better than the physics without it."""
+"""Logs → a learned residual, from motion alone: members only where they predict held-out logs better, the rest at random."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,13 @@ from jaxtyping import Float
 
 from gapless.core import GaplessError, Gaussian, Log, generator_for
 from gapless.simulators import Around, MujocoSimulator
-from gapless.simulators.parts import Correction, Residual
+from gapless.simulators.parts import UNREST, Correction, Residual
 
 from .held_out import Comparison, compare, prediction_errors
 from .identify import Identified, Identify, identify
 from .kernels import KERNELS, Kernel
 from .knots import Linear, linearise
-from .outfit import natural_sizes, outfitted, silent_residual, smoothed
+from .outfit import natural_sizes, outfitted, restless, silent_residual, smoothed
 from .ridge import Windowed, left_out, windowed
 from .windows import Windows, cut, per_query, thin
 
@@ -46,6 +46,8 @@ class LearnResidual:
     """Windows used at most."""
     rounds: int = 2
     """Times that windows are simulated anew with what was learned so far: the first is one step, the others are rollouts."""
+    unrest: bool = True
+    """Whether what no member explains is added at random when policies are trained and forecast."""
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
     refit: Identify = field(
@@ -60,7 +62,7 @@ class LearnResidual:
 
 @dataclass(frozen=True)
 class Learnt:
-    """A residual that predicts better, and the belief about the parameters beside it."""
+    """A residual, and the belief about the parameters beside it."""
 
     residual: Residual
     identified: Identified
@@ -80,7 +82,7 @@ class Choice:
 
 def with_residual(simulator: MujocoSimulator, residual: Residual) -> MujocoSimulator:
     """The simulator with a residual beside its physics."""
-    return simulator.with_around(Around(residual=residual, parameters=residual.parameters))
+    return simulator.with_around(Around(residual=residual, parameters=residual.parameters, at_random=(UNREST,)))
 
 
 def learn_residual(
@@ -93,12 +95,34 @@ def learn_residual(
     seed: int = 0,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Learnt | None:
-    """The residual beside what was identified without it, or None where it would not predict the held-out logs better."""
+    """The residual beside what was identified without it; None where there is nothing to learn.
+
+    Its members are silent where they would not predict the held-out logs better; what nothing explains it adds at random.
+    """
     recipe = recipe or LearnResidual()
     windows = _windows(simulator, logs, recipe)
     before = prediction_errors(simulator, found.belief, held_out)
     if windows is None or not len(before) or found.chi_square < recipe.worth:
         return None
+    learnt = _meant(simulator, prior, found, windows, (logs, held_out), before, recipe, seed, tell)
+    if not recipe.unrest:
+        return learnt
+    if learnt is None:
+        same = float(np.median(before))
+        learnt = Learnt(_silent(simulator, recipe), found, Comparison(same, same, 1.0))
+    tell("measuring what nothing explains")
+    sizes = natural_sizes(simulator, learnt.residual, windows)
+    level, mean = per_query(windows, found.noise), learnt.identified.belief.mean()
+    linear = linearise(simulator, learnt.residual, mean, windows, level, sizes)
+    return replace(learnt, residual=restless(learnt.residual, linear, sizes, simulator.interface.period_s))
+
+
+def _meant(
+    simulator: MujocoSimulator, prior: Gaussian, found: Identified, windows: Windows, logs: tuple[list[Log], list[Log]],
+    before: Float[np.ndarray, " window"], recipe: LearnResidual, seed: int, tell: Callable[[str], None],
+) -> Learnt | None:  # fmt: skip
+    """The residual whose members predict the held-out logs, the second of `logs`, better; None where none does."""
+    training, held_out = logs
     tries = _rounds(simulator, found, windows, recipe, seed, tell)
     if not tries:
         return None
@@ -106,11 +130,15 @@ def learn_residual(
     best = int(np.argmin([np.median(e) for e in errors]))
     tell("refitting the parameters beside the residual")
     whole = with_residual(simulator, tries[best])
-    again = identify(whole, _moved(prior, found.belief), logs, held_out, recipe.refit, seed)
+    again = identify(whole, _moved(prior, found.belief), training, held_out, recipe.refit, seed)
     refitted = prediction_errors(whole, again.belief, held_out)
     better = np.median(refitted) <= np.median(errors[best])
     judged = compare(before, refitted if better else errors[best], seed)
     return Learnt(tries[best], again if better else _as_sure_as(again, found), judged) if judged.better else None
+
+
+def _silent(simulator: MujocoSimulator, recipe: LearnResidual) -> Residual:
+    return silent_residual(simulator, recipe.kind, recipe.history, recipe.waves, recipe.members)
 
 
 def _as_sure_as(again: Identified, found: Identified) -> Identified:
@@ -125,7 +153,7 @@ def _rounds(
 ) -> list[Residual]:  # fmt: skip
     """The residual after each round; none where windows left out are not explained by it."""
     level = per_query(windows, found.noise)
-    residual = silent_residual(simulator, recipe.kind, recipe.history, recipe.waves, recipe.members)
+    residual = _silent(simulator, recipe)
     sizes = natural_sizes(simulator, residual, windows)
     choice, tries = None, []
     for k in range(recipe.rounds):
