@@ -11,11 +11,11 @@ import pytest
 
 from gapless.core import Artifact, Chosen, prior_belief
 from gapless.engine import Recipe, Stages, Workspace
-from gapless.engine.parts import residual_figures, write_learned
+from gapless.engine.parts import residual_figures, simulator_of, write_learned
 from gapless.learn import Identified, Learnt
 from gapless.learn.held_out import Comparison
 from gapless.learn.outfit import silent_residual
-from gapless.simulators.parts import MEMBER
+from gapless.simulators.parts import MEMBER, load_residual, save_residual
 
 
 @pytest.fixture
@@ -54,3 +54,16 @@ def test_the_stored_belief_draws_members_and_keeps_what_was_identified_alone(
     assert set(np.asarray(belief.sample(jax.random.key(0), 50)[MEMBER]).tolist()) == {0.0, 1.0}
     assert MEMBER not in stages.identified(believed).names
     assert believed.figures["residual"]["acts_on"] == ["slider.force"]
+
+
+def test_motions_are_chosen_without_what_is_random(workspace: Workspace, believed: Artifact) -> None:
+    restless = eqx.tree_at(lambda r: r.corrections[0].unrest, load_residual(believed.folder), jnp.asarray(3.0))
+    save_residual(believed.folder, restless)
+    with_it, without = (simulator_of(workspace.simulator, believed, unrest) for unrest in (True, False))
+    commands = {"motor": np.zeros((1, 1))}
+    seen = []
+    for simulator in (with_it, without):
+        state, _, _ = simulator.reset(simulator.init(), np.ones(1, bool), {}, {}, jax.random.key(0))
+        seen.append([simulator.step(state, commands, jax.random.key(k))[1]["cart.position"][0, 0] for k in (1, 2)])
+    assert seen[0] != seen[1]
+    assert not simulator_of(workspace.simulator, believed, False).around.residual.corrections[0].unrest  # type: ignore[union-attr]

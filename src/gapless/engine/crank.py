@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gapless.core import Artifact, Robot, Store
+from gapless.learn import NoSafeMotion
 from gapless.robots import Gate
 
 from .causes import main_causes
@@ -64,13 +65,22 @@ def cranks(
             if belief is None:
                 logs.append(stages.excite(robot, None, recipe.excite_first))
             elif stages.is_wide(belief):
-                logs.append(stages.excite(robot, belief, 1))
+                logs += _more(stages, robot, belief)
             turn, deployed = _turn(stages, robot, logs, policy)
             belief, policy = turn.belief, turn.policy
             logs.append(deployed)
             yield turn
     finally:
         Gate(robot).disconnect()  # whatever the driver raises becomes one sentence
+
+
+def _more(stages: Stages, robot: Robot, belief: Artifact) -> list[Artifact]:
+    """One more motion that teaches, where there is a safe one: else the deployment has to teach alone."""
+    try:
+        return [stages.excite(robot, belief, 1)]
+    except NoSafeMotion:
+        stages.tell("no motion is safe under this belief, going on without one")
+        return []
 
 
 def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact | None) -> tuple[Turn, Artifact]:

@@ -30,11 +30,12 @@ def identified_alone(belief: Artifact) -> Belief:
     return read_belief(belief.file(ALONE if has_residual(belief.folder) else BELIEF))
 
 
-def simulator_of(physics: MujocoSimulator, belief: Artifact | None) -> MujocoSimulator:
+def simulator_of(physics: MujocoSimulator, belief: Artifact | None, unrest: bool = True) -> MujocoSimulator:
     """The simulator that a belief is about: the physics, with the parts that were learned beside it."""
     if belief is None or not has_residual(belief.folder):
         return physics
-    return with_residual(physics, load_residual(belief.folder))
+    residual = load_residual(belief.folder)
+    return with_residual(physics, residual if unrest else residual.at_rest())
 
 
 def residual_figures(learnt: Learnt) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from .attribution import Attribution, Cause, Share, attribute
 from .excitation import AroundPolicy, Excitation
-from .excite import Design, Excite, design, excite
+from .excite import Design, Excite, NoSafeMotion, design, excite
 from .explain import Attribute
 from .fleet import Fleet, fleet
 from .gap import Gap, gap
@@ -28,6 +28,7 @@ __all__ = [
     "Identify",
     "LearnResidual",
     "Learnt",
+    "NoSafeMotion",
     "Performance",
     "ResidualMap",
     "Share",

@@ -109,6 +109,10 @@ def design(
     return _Search(simulator, belief, limits, seconds, recipe, key, policy).best(tell)
 
 
+class NoSafeMotion(GaplessError):
+    """No motion stays inside the limits in every simulation that the belief allows."""
+
+
 class _Search:
     """Evolution of motions under one belief; each generation is one call of the batch."""
 
@@ -227,7 +231,7 @@ class _Search:
                 if usage[best] <= self.recipe.margin:
                     return self._design(rows[best], firmness[best], course.only(best), float(usage[best]))
             genomes = quieter(genomes, _turned_down(usage, self.recipe.margin))
-        raise GaplessError("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
+        raise NoSafeMotion("no candidate motion stays inside the limits. Lower excite.share or widen the limits.")
 
     def _design(self, rows: np.ndarray, firmness: np.ndarray, course: Course, usage: float) -> Design:
         interface, policy, reach, trial = self.simulator.interface, self.trial.policy, self.reach, self.trial

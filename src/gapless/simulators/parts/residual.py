@@ -79,6 +79,11 @@ class Residual(Block):
             Parameter(UNREST, "", 1.0, 0.0, 10.0, "actuation", free=False),
         )
 
+    def at_rest(self) -> "Residual":
+        """The same without anything random."""
+        still = [eqx.tree_at(lambda c: c.unrest, c, jnp.zeros(())) for c in self.corrections]
+        return Residual(tuple(still))
+
     def init(self, key: PRNGKeyArray) -> Any:
         frames = {c.name: jnp.zeros((c.sight.history, len(c.sight.channels))) for c in self.corrections}
         return {"frames": frames, "begun": jnp.zeros((), bool), "swaying": jax.random.normal(key, (len(frames),))}
