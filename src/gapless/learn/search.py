@@ -69,9 +69,7 @@ def _drawn(problem: Problem, count: int, seed: int) -> list[Float[np.ndarray, " 
 def _screened(
     problem: Problem, begins: list[np.ndarray], progress: Progress | None
 ) -> tuple[Float[np.ndarray, " param"], int]:
-    """The end of the best short fit, and how many ended there."""
-    if len(begins) == 1:
-        return begins[0], 1
+    """The end of the best short fit on a few windows, and how many ended there."""
     few = _few(problem)
     ends = [fit(few, begin, SHORT, progress) for begin in begins]
     best = min(ends, key=lambda f: f.cost)
