@@ -92,7 +92,7 @@ def errors(logs: Sequence[BenchLog], name: str, params: Params) -> np.ndarray:
 
 def nominal(peer: dict[str, Any]) -> Params:
     """The authors' own fit of the first law, without their offset: the nominal model."""
-    values = _known(rungs()["m1"][0], PEER) | {
+    values = _known(PEER) | {
         "motor.constant": peer["kt"],
         "motor.resistance": peer["R"],
         "joint.inertia": peer["armature"],
@@ -106,13 +106,13 @@ def nominal(peer: dict[str, Any]) -> Params:
 def _begins(rung: Rung, out: tuple[str, ...]) -> tuple[list[Parameter], list[Params]]:
     """What is free, and three beginnings: Stribeck friction that fades late, early, and at once."""
     free = [p for p in (*rung.parameters, *BENCH) if p.name not in KNOWN and p.name not in out]
-    base = _known(rung, out) | {p.name: p.nominal for p in free} | BEGIN
+    base = _known(out) | {p.name: p.nominal for p in free} | BEGIN
     late = {"motor.resistance": 2.8, "friction.stribeck_velocity": 2.0, "friction.load": 0.12, "friction.motor": 0.25}
     early = {"friction.stribeck_velocity": 0.1, "friction.motor_stribeck": 0.15, "friction.outside_stribeck": 0.15}
     begins = [base, *(base | {k: v for k, v in other.items() if k in base} for other in (late, early))]
     return free, [{k: jnp.full(1, v) for k, v in b.items()} for b in begins]
 
 
-def _known(rung: Rung, out: tuple[str, ...]) -> dict[str, float]:
+def _known(out: tuple[str, ...]) -> dict[str, float]:
     absent = {"motor.bias": 0.0, "motor.sag": 0.0, "command.latency": 0.0, "arm.mass": 0.0}
     return KNOWN | absent | dict.fromkeys(out, 0.0)

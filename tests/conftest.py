@@ -128,6 +128,12 @@ def traced_cartpole() -> JaxCartpole:
     return jax_cartpole()
 
 
+@pytest.fixture(scope="session")
+def arm_xml() -> str:
+    """The MJCF of an arm with two servos and general sensors."""
+    return ARM
+
+
 @pytest.fixture
 def pendulum() -> MujocoSimulator:
     """One driven hinge, read by joint position; damping, gain and latency in doubt."""

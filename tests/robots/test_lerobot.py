@@ -6,7 +6,7 @@ A stand-in keeps LeRobot's contract here; `test_lerobots_own_robots.py` repeats 
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import jax
@@ -25,26 +25,16 @@ GRIPPER = (2000, 3000)
 
 
 @pytest.fixture
-def arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., LeRobot]]:
+def arm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find_lerobot: Callable[..., LeRobot]
+) -> Callable[..., LeRobot]:
     """Options → the stand-in's arm, calibrated."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent / "stand_in"))
     monkeypatch.setenv("GAPLESS_LEROBOT_PYTHON", sys.executable)
     ranges = {"shoulder": SHOULDER, "gripper": GRIPPER}
     calibration = {name: {"range_min": low, "range_max": high} for name, (low, high) in ranges.items()}
     (tmp_path / "mine.json").write_text(json.dumps(calibration))
-    made: list[LeRobot] = []
-
-    def make(**options: object) -> LeRobot:
-        given = {"port": "/dev/null", "id": "mine", "calibration_dir": tmp_path, **options}
-        query = "&".join(f"{name}={value}" for name, value in given.items())
-        robot = find_robot(f"lerobot:arm?{query}")
-        assert isinstance(robot, LeRobot)
-        made.append(robot)
-        return robot
-
-    yield make
-    for robot in made:
-        robot.disconnect()
+    return lambda **options: find_lerobot("arm", **{"port": "/dev/null", **options})
 
 
 class Hold(Block):

@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import pytest
 
 from gapless.core import GaplessError
 from gapless.core.conformance.robot import check_robot
-from gapless.robots import find_robot
 from gapless.robots.lerobot import LeRobot
 
 pytestmark = pytest.mark.interop
@@ -20,7 +19,9 @@ MOTORS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_ro
 
 
 @pytest.fixture
-def lerobot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., LeRobot]]:
+def lerobot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find_lerobot: Callable[..., LeRobot]
+) -> Callable[..., LeRobot]:
     """Kind and options → the robot; every motor is calibrated from 1000 to 3000 counts."""
     if not Path(os.environ.get("GAPLESS_LEROBOT_PYTHON", "")).is_file():
         pytest.skip("LeRobot is not here; docs/lerobot.md says how to give it an environment of its own.")
@@ -28,18 +29,7 @@ def lerobot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     motors = (*MOTORS, "motor_1", "motor_2", "motor_3")
     counts = {"drive_mode": 0, "homing_offset": 0, "range_min": 1000, "range_max": 3000}
     (tmp_path / "mine.json").write_text(json.dumps({m: {"id": i % 6 + 1, **counts} for i, m in enumerate(motors)}))
-    made: list[LeRobot] = []
-
-    def make(kind: str, **options: object) -> LeRobot:
-        given = {"id": "mine", "calibration_dir": tmp_path, **options}
-        robot = find_robot(f"lerobot:{kind}?" + "&".join(f"{name}={value}" for name, value in given.items()))
-        assert isinstance(robot, LeRobot)
-        made.append(robot)
-        return robot
-
-    yield make
-    for robot in made:
-        robot.disconnect()
+    return find_lerobot
 
 
 @pytest.fixture

@@ -4,16 +4,14 @@ import json
 from pathlib import Path
 
 import numpy as np
-from onnx import helper
 
-import gapless
 from gapless.core import GaplessError, generator_for
 from gapless.nets.actuator_network import ActuatorNetwork
 from gapless.nets.weights import write_whole
 
 from . import onnx_probe
 from .actuator_onnx import ERROR, HIDDEN, TORQUE, VELOCITY, actuator_graph
-from .onnx_graph import IR_VERSION, NEXT, OPSET
+from .onnx_graph import NEXT, graph_bytes
 from .onnx_policy import LARGEST_DIFFERENCE
 
 JOINTS, STEPS = 5, 16
@@ -43,18 +41,10 @@ def export_actuator(network: ActuatorNetwork, path: Path, joint: str = "") -> fl
 
 def onnx_bytes(network: ActuatorNetwork, joint: str = "") -> bytes:
     """The content of the ONNX file: the same network gives the same bytes."""
-    model = helper.make_model(
-        actuator_graph(network),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="gapless",
-        producer_version=gapless.__version__,
-        doc_string="One step: target minus position in rad and velocity in rad/s, past steps beside each other, to N m.",
-    )
     described = {"joint": joint, "history": list(network.history), "step_s": network.step_s}
     described |= {"adds": True} if network.adds else {}
-    helper.set_model_props(model, {"gapless.actuator": json.dumps(described, sort_keys=True)})
-    return model.SerializeToString(deterministic=True)
+    about = "One step: target minus position in rad and velocity in rad/s, past steps beside each other, to N m."
+    return graph_bytes(actuator_graph(network), about, {"gapless.actuator": json.dumps(described, sort_keys=True)})
 
 
 def onnx_torques(content: bytes, network: ActuatorNetwork) -> np.ndarray:

@@ -69,7 +69,7 @@ def model_out(
     left_out += delay_measurements(spec, simulator, values) + _unwritten(simulator, values)
     left_out += _blocks(simulator)
     with all_digits() as precise:
-        written = _checked(spec, calibrated)
+        written = _checked(spec)
         if not precise:
             left_out.append("this MuJoCo writes six digits of every number.")
         left_out += [
@@ -88,7 +88,7 @@ def _calibrated(simulator: MujocoSimulator, values: dict[str, float]) -> mujoco.
     return state.batch.get_model(0)
 
 
-def _checked(spec: mujoco.MjSpec, calibrated: mujoco.MjModel) -> mujoco.MjModel:
+def _checked(spec: mujoco.MjSpec) -> mujoco.MjModel:
     """What MuJoCo makes of the text."""
     try:
         spec.compile()

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import gapless
 from gapless.core import GaplessError, Interface
 from gapless.core.observation import Kind
 from gapless.nets.policy import NetworkPolicy, command_scale
@@ -22,6 +23,20 @@ INNER = "~"
 
 def frames_name(channel: str) -> str:
     return f"memory.frames.{channel}"
+
+
+def graph_bytes(graph: onnx.GraphProto, about: str, texts: dict[str, str]) -> bytes:
+    """The content of an ONNX file with these texts as metadata: the same graph gives the same bytes."""
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="gapless",
+        producer_version=gapless.__version__,
+        doc_string=about,
+    )
+    helper.set_model_props(model, texts)
+    return model.SerializeToString(deterministic=True)
 
 
 class Drawing:

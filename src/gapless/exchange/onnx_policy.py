@@ -7,7 +7,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from onnx import helper
 
 import gapless
 from gapless.core import Channel, GaplessError, Interface, Signals, generator_for
@@ -16,7 +15,7 @@ from gapless.nets.policy import NetworkPolicy, command_scale
 from gapless.nets.stored_policy import hidden_of
 from gapless.nets.weights import write_whole
 
-from .onnx_graph import BEGUN, COMMANDS, IR_VERSION, OPSET, frames_name, policy_graph
+from .onnx_graph import BEGUN, COMMANDS, frames_name, graph_bytes, policy_graph
 from .onnx_in import FORMAT, INTERFACE, OnnxPolicy, policy_in
 
 LARGEST_DIFFERENCE = 1e-5
@@ -43,14 +42,6 @@ def export_policy(policy: NetworkPolicy, path: Path, extra: dict[str, Any] | Non
 def onnx_bytes(policy: NetworkPolicy, extra: dict[str, Any] | None = None) -> bytes:
     """The content of the file: the same policy gives the same bytes."""
     hidden_of(policy)
-    model = helper.make_model(
-        policy_graph(policy),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="gapless",
-        producer_version=gapless.__version__,
-        doc_string="One control step. Begin with all memory inputs at zero; feed each next.memory output back in.",
-    )
     described = {
         INTERFACE: policy.interface.to_dict(),
         "gapless.observation": policy.observe.to_dict(),
@@ -62,8 +53,9 @@ def onnx_bytes(policy: NetworkPolicy, extra: dict[str, Any] | None = None) -> by
         raise GaplessError(
             f"what goes with the policy cannot be written as JSON ({error}). Use plain values."
         ) from None
-    helper.set_model_props(model, {"gapless.format": FORMAT, "gapless.version": gapless.__version__, **texts})
-    return model.SerializeToString(deterministic=True)
+    texts = {"gapless.format": FORMAT, "gapless.version": gapless.__version__, **texts}
+    about = "One control step. Begin with all memory inputs at zero; feed each next.memory output back in."
+    return graph_bytes(policy_graph(policy), about, texts)
 
 
 def largest_difference(policy: NetworkPolicy, exported: OnnxPolicy) -> float:

@@ -14,8 +14,8 @@ from .excitation import AHEAD_S
 from .motions import Reach
 from .teaching import Course
 
-Base = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
-"""(period, measured, measured before) → the commands to which a motion is added, all with a leading world axis."""
+Base = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""(measured, measured before) → the commands to which a motion is added, all with a leading world axis."""
 
 
 class Trial:
@@ -47,7 +47,7 @@ class Trial:
         for k in range(rows.shape[1]):
             read.append(np.concatenate([np.asarray(seen[n]) for n in interface.measurement_names], axis=1))
             states.append({n: np.asarray(v) for n, v in privileged.items()})
-            command = self.reach.limited(motions[:, k] + base(k, read[-1], read[max(k - 1, 0)]), command)
+            command = self.reach.limited(motions[:, k] + base(read[-1], read[max(k - 1, 0)]), command)
             sent.append(command)
             state, seen, privileged = step(state, unstack(command, interface.command_widths), key)
         shape = (count, copies, rows.shape[1], -1)
@@ -69,7 +69,7 @@ class Trial:
         """The pull towards the middle."""
         periods = AHEAD_S / self.simulator.interface.period_s
 
-        def command(k: int, seen: np.ndarray, before: np.ndarray) -> np.ndarray:
+        def command(seen: np.ndarray, before: np.ndarray) -> np.ndarray:
             ahead = seen + periods * (seen - before)
             return -firmness * ((ahead - self.middle) @ self.pull.T)
 
@@ -81,7 +81,7 @@ class Trial:
         policy, interface = self.policy, self.simulator.interface
         held = [jax.vmap(policy.init)(jax.random.split(jax.random.key(0), worlds))]
 
-        def command(k: int, seen: np.ndarray, before: np.ndarray) -> np.ndarray:
+        def command(seen: np.ndarray, before: np.ndarray) -> np.ndarray:
             inputs = unstack(np.asarray(seen, np.float32), interface.measurement_widths)
             held[0], out = _policy_step(policy, held[0], inputs, interface.period_s)
             return np.concatenate([np.asarray(out[n], np.float64) for n in interface.command_names], axis=1)

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import os
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ import numpy as np
 import safetensors.numpy
 
 from gapless.core import GaplessError
+from gapless.core.artifact import write_bytes
 from gapless.core.reading import read_limited
 
 Module = TypeVar("Module")
@@ -70,19 +70,11 @@ def weights_from_bytes(content: bytes, like: Module, source: str) -> Module:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; a link in its place is replaced and not followed."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write a file that the user asked for, whole or not at all."""
     try:
-        draft.unlink(missing_ok=True)
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        write_bytes(path, content)
     except OSError as error:
         raise GaplessError(f"{path} cannot be written ({error.strerror}). Choose another place.") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _differences(found: dict[str, np.ndarray], expected: dict[str, Any]) -> list[str]:

@@ -17,8 +17,9 @@ from .binding import OUTSIDE, Binding, bind
 from .bodies import refuse_doubles, take_bodies
 from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
+from .named_joints import NamedJoints
 from .sensing import Sensing
-from .sensors import Sensors, positions_and_velocities
+from .sensors import Sensors, between
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
 """Threads of a batch: the cores that this process may use; 0 takes all there are."""
@@ -74,9 +75,8 @@ class MujocoSimulator(Simulator):
         self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name, beside)}
         self._bodies = take_bodies(model, self._bindings)
         self._actuators = [_actuator(model, c.name) for c in interface.commands]
-        self._joints = {object_name(model, mujoco.mjtObj.mjOBJ_JOINT, j): j for j in range(model.njnt)}
-        self._joint_columns = _joint_columns(model, self._joints)
-        self.joints = tuple(n for n, j in self._joints.items() if _positions(model, j) == 1)
+        self._joints = NamedJoints(model)
+        self.joints = self._joints.single
         longest_s = max((p.high for p in parameters if p.name == "command.latency"), default=0.0)
         self._lead_s = integrator_lead_s(model) if any(p.name == "command.latency" for p in parameters) else 0.0
         self._remembered = commands_remembered(longest_s + self._lead_s, interface.period_s)
@@ -120,7 +120,7 @@ class MujocoSimulator(Simulator):
                 raise GaplessError(f"the simulator has no parameter {sorted(unknown)[0]!r}. Add it to params.toml.")
             chosen = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds)[worlds] for k, v in params.items()}
             self._write_params(state, worlds, chosen)
-            self._write_start(state.batch, worlds, start)
+            self._joints.begin(state.batch, worlds, start)
             state.past[worlds] = 0
             state.trail[worlds] = self._sensors.now(state.batch)[worlds, None]
             for name, block in self._blocks.items():
@@ -195,7 +195,7 @@ class MujocoSimulator(Simulator):
         wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
         wanted |= {k: np.zeros(self.worlds) for k in self.around.at_random}
         self._write_params(state, everyone, wanted)
-        self._write_start(state.batch, everyone, start)
+        self._joints.begin(state.batch, everyone, start)
         step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
         steps += int(np.ceil(max(0.0, -float(late_s.min())) / step_s))  # some sensors may be ahead of the others
         control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
@@ -204,7 +204,7 @@ class MujocoSimulator(Simulator):
         recorded = self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
-        seen = self._sensing.read(state.params, _between(trail, (times[..., None] - late_s[:, None]) / step_s))
+        seen = self._sensing.read(state.params, between(trail, (times[..., None] - late_s[:, None]) / step_s))
         return self._sensed_in_turn(state, self._sensors.named(seen)), state.memories
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
@@ -232,7 +232,7 @@ class MujocoSimulator(Simulator):
         pieces, whole = [], not self.around.physics_rate
         for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(control.shape[1])]:
             part, dt_s = control[:, k], self.interface.period_s if whole else float(self.model.opt.timestep)
-            inputs = unstack(part.mean(axis=1), self.interface.command_widths) | self._joint_states(state.batch)
+            inputs = unstack(part.mean(axis=1), self.interface.command_widths) | self._joints.read(state.batch)
             if "actuator" in self._blocks:
                 out = self._step_block(state, "actuator", inputs, dt_s, key)
                 held = np.concatenate([out[c.name] for c in self.interface.commands], axis=1)
@@ -240,8 +240,8 @@ class MujocoSimulator(Simulator):
                 inputs |= out
             if "residual" in self._blocks:
                 found = self._step_block(state, "residual", inputs, dt_s, key)
-                self._write_forces(state.batch, found)
-                self._change_states(state.batch, found)
+                self._joints.push(state.batch, found)
+                self._joints.move(state.batch, found)
                 part = self._changed_commands(part, found)
             pieces.append(state.batch.rollout(part.shape[1], self._ctrl(part), record=self._sensors.record))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
@@ -256,7 +256,7 @@ class MujocoSimulator(Simulator):
         values = state.trail[:, -1].copy()
         if state.late:
             late_s = self._sensing.late_s(state.params, self.worlds)
-            values = _between(state.trail, (state.trail.shape[1] - 1 - late_s / self.model.opt.timestep)[:, None])[:, 0]
+            values = between(state.trail, (state.trail.shape[1] - 1 - late_s / self.model.opt.timestep)[:, None])[:, 0]
         values = self._sensing.read(state.params, values)
         if any(state.params[name].any() for _, name in self._noise):
             draws = generator_from(key).standard_normal((self.worlds, len(self._noise)))
@@ -265,11 +265,7 @@ class MujocoSimulator(Simulator):
         measurement = self._sensors.named(values)
         if "sensor" in self._blocks:
             measurement |= self._step_block(state, "sensor", measurement, self.interface.period_s, key)
-        return measurement, self._joint_states(state.batch)
-
-    def _joint_states(self, batch: Batch) -> Signals:
-        now = positions_and_velocities(batch).copy()
-        return {name: now[:, columns] for name, columns in self._joint_columns.items()}
+        return measurement, self._joints.read(state.batch)
 
     def _write_params(self, state: MujocoState, worlds: np.ndarray, params: dict[str, np.ndarray]) -> None:
         constants = False
@@ -289,34 +285,6 @@ class MujocoSimulator(Simulator):
         state.late = self._sensing.longest_s > 0 and bool(self._sensing.late_s(state.params, self.worlds).any())
         latency = self._latency(state, "command.latency")[worlds] + self._lead_s
         state.weights[worlds] = hold_weights(latency, self.interface.period_s, self.substeps, self._remembered)
-
-    def _write_start(self, batch: Batch, worlds: np.ndarray, start: Signals) -> None:
-        batch.reset(worlds, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
-        for name, values in start.items():
-            thing, _, quantity = name.rpartition(".")
-            if thing not in self._joints or quantity not in ("position", "velocity"):
-                raise GaplessError(f"a start names {name!r}; the model's joints are {', '.join(self._joints)}.")
-            j = self._joints[thing]
-            rows = np.broadcast_to(np.asarray(values), (self.worlds, np.shape(values)[-1]))[worlds]
-            if quantity == "position":
-                first, field_name = int(self.model.jnt_qposadr[j]), "qpos"
-            else:
-                first, field_name = int(self.model.jnt_dofadr[j]), "qvel"
-            batch.bind(field_name)[worlds, first : first + rows.shape[1]] = rows
-
-    def _write_forces(self, batch: Batch, forces: Signals) -> None:
-        applied = batch.bind("qfrc_applied")
-        for name, values in forces.items():
-            j = self._joints.get(name.removesuffix(".force"), -1)
-            if j >= 0 and name.endswith(".force"):
-                first = int(self.model.jnt_dofadr[j])
-                applied[:, first : first + values.shape[1]] = values
-
-    def _change_states(self, batch: Batch, changes: Signals) -> None:
-        for name, values in changes.items():
-            columns = self._joint_columns.get(name.removesuffix(".change"))
-            if columns is not None and name.endswith(".change"):
-                positions_and_velocities(batch)[:, columns] += values
 
     def _changed_commands(self, part: np.ndarray, changes: Signals) -> np.ndarray:
         if not any(f"{c.name}.change" in changes for c in self.interface.commands):
@@ -346,14 +314,6 @@ class MujocoSimulator(Simulator):
         return found
 
 
-def _between(trail: Float[np.ndarray, "world step column"], at: Float[np.ndarray, "world query column"]) -> np.ndarray:
-    """Rows of a trail at fractional indices, by linear interpolation; before its begin it is taken to have gone straight."""
-    at = np.minimum(at, trail.shape[1] - 1)
-    low = np.clip(at.astype(int), 0, trail.shape[1] - 2)
-    share, worlds, columns = at - low, np.arange(len(trail))[:, None, None], np.arange(trail.shape[2])
-    return trail[worlds, low, columns] * (1 - share) + trail[worlds, low + 1, columns] * share
-
-
 def _mixed(mask: np.ndarray, new: Any, old: Any) -> Any:
     return jax.tree.map(lambda a, b: np.where(mask.reshape(-1, *[1] * (np.ndim(a) - 1)), a, b), new, old)
 
@@ -363,21 +323,3 @@ def _actuator(model: mujoco.MjModel, name: str) -> int:
         if object_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, index) == name:
             return index
     raise GaplessError(f"the model has no actuator called {name!r}. Name it so, or correct the interface.")
-
-
-def _joint_columns(model: mujoco.MjModel, joints: dict[str, int]) -> dict[str, slice]:
-    """Where each joint's position and velocity stand in `positions_and_velocities`."""
-    found = {}
-    for name, j in joints.items():
-        p, v = int(model.jnt_qposadr[j]), model.nq + int(model.jnt_dofadr[j])
-        found[f"{name}.position"] = slice(p, p + _positions(model, j))
-        found[f"{name}.velocity"] = slice(v, v + _velocities(model, j))
-    return found
-
-
-def _positions(model: mujoco.MjModel, joint: int) -> int:
-    return {mujoco.mjtJoint.mjJNT_FREE: 7, mujoco.mjtJoint.mjJNT_BALL: 4}.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)
-
-
-def _velocities(model: mujoco.MjModel, joint: int) -> int:
-    return {mujoco.mjtJoint.mjJNT_FREE: 6, mujoco.mjtJoint.mjJNT_BALL: 3}.get(mujoco.mjtJoint(model.jnt_type[joint]), 1)

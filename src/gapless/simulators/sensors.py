@@ -52,6 +52,14 @@ class Sensors:
         return unstack(values, self.widths)
 
 
+def between(trail: Float[np.ndarray, "world step column"], at: Float[np.ndarray, "world query column"]) -> np.ndarray:
+    """Rows of a trail at fractional indices, by linear interpolation; before its begin it is taken to have gone straight."""
+    at = np.minimum(at, trail.shape[1] - 1)
+    low = np.clip(at.astype(int), 0, trail.shape[1] - 2)
+    share, worlds, columns = at - low, np.arange(len(trail))[:, None, None], np.arange(trail.shape[2])
+    return trail[worlds, low, columns] * (1 - share) + trail[worlds, low + 1, columns] * share
+
+
 def positions_and_velocities(batch: Batch) -> Float[np.ndarray, "world column"]:
     """A live view of qpos and, beside it, qvel: in MuJoCo's state they follow the time."""
     return batch.state[:, 1 : 1 + batch.model.nq + batch.model.nv]

@@ -119,7 +119,7 @@ class Bench:
         found = {}
         for k, (name, part) in enumerate(windows.columns):
             here = (windows.channel == k) & ~prefix
-            moved = self._moved(shooting, k, here)
+            moved = self._moved(shooting, here)
             off, seen = slopes.residual[:, here], windows.present[:, here]
             typical = np.sqrt((moved**2).sum() / max(seen.sum(), 1))
             if typical > ALIVE * self.noise[name]:
@@ -127,7 +127,7 @@ class Bench:
                 found[name if part == 0 else f"{name}[{part}]"] = max(error / typical, 1e-6)
         return found
 
-    def _moved(self, shooting: Shooting, column: int, here: np.ndarray) -> np.ndarray:
+    def _moved(self, shooting: Shooting, here: np.ndarray) -> np.ndarray:
         """How far each sample is from where the prefix ended, the short way round for angles."""
         windows = shooting.windows
         first = np.flatnonzero(here)[0]

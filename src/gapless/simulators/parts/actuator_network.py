@@ -12,7 +12,6 @@ from gapless.core import Block, Params, Signals
 
 from .history import History, spread
 
-INPUTS = ("error", "velocity")
 ACTIVATION = "relu"
 FADE = 0.25
 """Trust falls to zero over this share of the training range beyond its edge."""
