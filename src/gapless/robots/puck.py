@@ -76,12 +76,12 @@ class PuckReality(Mechanism):
             "gap": both(0.02, 0.04),
             "belt": np.array([14.0, 6.0]) * between(0.8, 1.2),
             "cogging": np.array([0.09, 0.05]) * between(0.8, 1.2),
-            "cable": np.array([0.3, 0.17]) * between(0.8, 1.2),
+            "cable": np.array([0.24, 0.135]) * between(0.8, 1.2),
             "warming_s": between(0.5, 1.0),
             "slew": between(90.0, 140.0),
             "dead_band": between(0.5, 0.8),
             "patch_m": between(0.10, 0.25),
-            "patch": between(0.8, 1.2),
+            "patch": between(0.5, 0.8),
         }
 
     def begin(self, key: PRNGKeyArray) -> Pair:
