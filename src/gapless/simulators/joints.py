@@ -29,7 +29,11 @@ class Pieces(NamedTuple):
     position: Float[Array, "window joint"]
     velocity: Float[Array, "window joint"]
     inputs: Signals
-    """Channel → (window, time, joint); "target" is the command, sampled and held."""
+    """Channel → (window, time, joint); "target" is the command, sampled and held.
+
+    What is known of each sample may come along: "inertia" and "load" are added to the joints' own, and "pull" is the load's
+    change per unit of position away from the position "about" which it is known.
+    """
     seen: Float[Array, "window time joint"]
 
 
@@ -79,7 +83,10 @@ class Joints(eqx.Module):
         dt_s = self.period_s / self.substeps
         seen = inputs | {"position": position, "velocity": velocity}
         memory, driven = self.actuator.step(params, memory, seen, dt_s, key)
-        seen |= driven | {"load": self.load(params, position), "inertia": self.inertia(params, position)}
+        load = self.load(params, position) + inputs.get("load", 0.0)
+        if "pull" in inputs:
+            load = load + inputs["pull"] * (position - inputs["about"])
+        seen |= driven | {"load": load, "inertia": self.inertia(params, position) + inputs.get("inertia", 0.0)}
         torque = seen["torque"] + seen["load"]
         if self.friction is not None:
             torque = torque + self.friction.step(params, None, seen, dt_s, key)[1]["friction"]

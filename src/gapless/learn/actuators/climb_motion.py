@@ -1,0 +1,90 @@
+"""The rungs from motion alone, through a simulation of the joint in the surroundings that the model gives it."""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gapless.core import Params, key_for
+from gapless.nets.fitting import FitNetwork
+from gapless.simulators.joints import PLANT, Joints
+from gapless.simulators.parts.actuator_network import new_network
+
+from .choose import choose
+from .fits import NETWORKS, Climb, Fit, Tell, form_of, looked_at, rungs_of
+from .guess import begin, guess
+from .ladder import Command, Rung
+from .motion import MatchMotion, fit_joints, fit_network_to_motion
+from .recorded import Windows
+
+LATENCY = PLANT[0]
+STEP_S = 0.005
+"""Longest step of the simulated joint."""
+
+
+def fit_from_motion(
+    command: Command, learn: Windows, judge: Windows, recipe: Climb, seed: int, tell: Tell
+) -> dict[str, Fit]:
+    """Every rung, from the lowest on."""
+    first, pieces = guess(learn, command), learn.pieces
+    moved = float(np.std(learn.position - learn.position[:, :1]))
+    match = MatchMotion(max(0.1 * moved, 1e-6), recipe.iterations)
+    rungs, fits = rungs_of(recipe, command), {}
+    count = len(rungs) + len(NETWORKS) * recipe.networks
+    for name, (rung, law) in rungs.items():
+
+        def told(step: int, cost: float, name: str = name, done: int = len(fits)) -> None:
+            tell(name, (done + step / recipe.iterations) / count)
+
+        tell(name, len(fits) / count)
+        free, start = begin(rung.parameters, first)
+        joints = _joints(rung, learn.period_s)
+        params, _ = fit_joints(joints, free, _on_time(start), pieces, match, told)
+        fits[name] = Fit(rung, law, params, _errors(joints, params, judge))
+    below = fits[choose({name: f.errors for name, f in fits.items()}).rung]
+    for name in NETWORKS if recipe.networks else ():
+        tell(name, len(fits) / count)
+        fits[name] = _network(name, below, learn, judge, recipe, seed)
+    return fits
+
+
+def _network(name: str, below: Fit, learn: Windows, judge: Windows, recipe: Climb, seed: int) -> Fit:
+    """A network that learns through the simulation what the best rung below it leaves."""
+    rung, params, key = below.rung, below.params, key_for(seed, "actuator", name)
+    joints, pieces = _joints(rung, learn.period_s), learn.pieces
+    trace = jax.jit(lambda: joints.trace(params, pieces, key))()
+    seen = {"target": pieces.inputs["target"], "position": trace["position"], "velocity": trace["velocity"]}
+    size = 0.1 * jnp.std(trace["torque"], axis=(0, 1))
+    made = new_network(form_of(name, rung.command, learn.period_s), rung.actuator, seen, size, learn.period_s, key)
+    looks = looked_at(learn)
+    training = FitNetwork(rate=3e-3, batch=16, steps=recipe.steps, looks=8, decay=1e-4)
+    held = eqx.tree_at(lambda j: j.actuator, joints, made, is_leaf=lambda x: x is joints.actuator)
+    fitted, _ = fit_network_to_motion(held, params, learn.some(~looks).pieces, learn.some(looks).pieces, training, key)
+    return Fit(rung, below.law, params, _errors(fitted, params, judge), fitted.actuator)
+
+
+def _joints(rung: Rung, period_s: float) -> Joints:
+    substeps, remembered = max(1, math.ceil(period_s / STEP_S - 1e-9)), math.ceil(LATENCY.high / period_s) + 2
+    return Joints(rung.actuator, rung.friction, _no_load, _own_inertia, period_s, substeps, remembered)
+
+
+def _no_load(params: Params, position: jnp.ndarray) -> jnp.ndarray:
+    return jnp.zeros_like(position)
+
+
+def _own_inertia(params: Params, position: jnp.ndarray) -> jnp.ndarray:
+    """What the joint turns beyond what the model knows of: its rotor, mostly."""
+    return params["joint.inertia"] + 0 * position
+
+
+def _on_time(start: Params) -> Params:
+    """A rung that does not know of latency has none."""
+    return {LATENCY.name: jnp.zeros(1)} | start
+
+
+def _errors(joints: Joints, params: Params, judge: Windows) -> np.ndarray:
+    pieces = judge.pieces
+    played = jax.jit(lambda: joints.play(params, pieces, jax.random.key(0)))()
+    return np.sqrt(np.mean((np.asarray(played)[..., 0] - judge.position) ** 2, axis=1))

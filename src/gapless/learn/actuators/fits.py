@@ -1,0 +1,74 @@
+"""What climbing the ladder is about: its recipe, the rungs that are tried, and what a fit of one leaves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from gapless.core import GaplessError, Params
+from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkForm
+
+from .ladder import Command, Rung, ladder
+from .recorded import Windows
+
+Tell = Callable[[str, float], None]
+"""Takes what is being done and the share that is done."""
+NETWORKS = ("mlp", "gru")
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How an actuator is learned."""
+
+    window_s: float = 1.0
+    """Length of the windows that are predicted."""
+    windows: int = 40
+    """Windows to learn from at most; a third as many are held out."""
+    laws: tuple[Literal["m1", "m2", "m3", "m4"], ...] = ("m1", "m4")
+    """Friction laws to try: m1 Coulomb and viscous, m2 with Stribeck, m3 with load, m4 with both."""
+    iterations: int = 15
+    """Steps of the search for a rung's parameters."""
+    networks: bool = True
+    """Whether networks are tried above the rungs that physics names."""
+    steps: int = 200
+    """Training steps of each network."""
+
+    def __post_init__(self) -> None:
+        if not self.window_s > 0 or min(self.windows, self.iterations, self.steps) < 1 or not self.laws:
+            raise GaplessError(
+                "climbing needs a window above 0 s, a friction law, and windows, iterations and steps ≥ 1."
+            )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One rung as fitted."""
+
+    rung: Rung
+    law: str
+    params: Params
+    errors: Float[np.ndarray, " window"]
+    """Of each held-out window: RMS of position, or of torque where that is measured."""
+    network: NetworkActuator | None = None
+
+
+def rungs_of(recipe: Climb, command: Command) -> dict[str, tuple[Rung, str]]:
+    """The rungs that physics names, from the lowest on, by what the table calls them, and each one's friction law."""
+    named = {rung.name: (rung, recipe.laws[0]) for rung in ladder(recipe.laws[0], command)[:2]}
+    return named | {f"friction {law}": (ladder(law, command)[2], law) for law in recipe.laws}
+
+
+def form_of(name: str, command: Command, period_s: float) -> NetworkForm:
+    """A small network on the last few periods that corrects the rung below."""
+    lags, relative = tuple(round(k * period_s, 9) for k in range(4)), command == "position"
+    if name == "gru":
+        return NetworkForm(lags[:2], period_s, (16, 1), 8, adds=True, relative=relative)
+    return NetworkForm(lags, period_s, (16, 1), adds=True, relative=relative)
+
+
+def looked_at(windows: Windows) -> np.ndarray:
+    """Which windows to learn from only decide when a network's training stops: every fifth, at least one."""
+    every = min(5, len(windows))
+    return np.arange(len(windows)) % every == every - 1
