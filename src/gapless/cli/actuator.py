@@ -53,11 +53,8 @@ def actuator_table(figures: dict[str, Any]) -> None:
         f"{figures['joint']}: held-out error of {what}, {figures['held_out']} windows, fitted to {figures['windows']}"
     )
     table(title, ["rung", f"error in {unit}", "of the signal", ""], rows)
-    table(
-        f"What {chosen} says",
-        ["parameter", "unit", "value"],
-        [[p["name"], p["unit"], p["value"]] for p in figures["params"]],
-    )
+    title = f"{chosen} corrects {figures['below']}, which says" if figures["below"] else f"What {chosen} says"
+    table(title, ["parameter", "unit", "value"], [[p["name"], p["unit"], p["value"]] for p in figures["params"]])
     say(f"{figures['joint']}: {figures['why']}")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gapless.core import Artifact, GaplessError
 from gapless.learn.actuators import Climb, Climbed, climb, save_actuator
+from gapless.learn.actuators.guess import KNOWN
 from gapless.logs import split
 from gapless.nets.stored_actuator import FILES
 from gapless.simulators.driven import Driven, driven_joints
@@ -21,7 +22,7 @@ from .workspace import Workspace
 
 ACTUATOR = "actuator"
 """The kind of artifact that holds one joint's actuator."""
-COMPILING_S, WINDOW_S = {"motion": 45.0, "torque": 20.0}, {"motion": 1.0, "torque": 0.15}
+COMPILING_S, WINDOW_S = {"motion": 30.0, "torque": 15.0}, {"motion": 0.5, "torque": 0.1}
 """Seconds per joint, and per window and second of it, measured on two cores of 2026."""
 
 
@@ -64,7 +65,10 @@ def learn_actuator(workspace: Workspace, driven: Driven, recipe: Climb, seed: in
 
 def actuator_figures(driven: Driven, found: Climbed) -> dict[str, Any]:
     """What was tried, how wrong each was on held-out windows, and what was taken."""
-    by_torque, units = driven.torque is not None, {p.name: p.unit for p in found.chosen.rung.parameters}
+    by_torque, units = (
+        driven.torque is not None,
+        {p.name: p.unit for p in found.chosen.rung.parameters if p.name not in KNOWN},
+    )
     params = found.chosen.params
     return {
         "joint": driven.joint,
@@ -77,6 +81,7 @@ def actuator_figures(driven: Driven, found: Climbed) -> dict[str, Any]:
             for name, fit in found.fits.items()
         ],
         "chosen": found.choice.rung,
+        "below": found.chosen.below,
         "why": found.choice.why,
         "windows": found.windows[0],
         "held_out": found.windows[1],

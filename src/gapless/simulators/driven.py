@@ -38,6 +38,8 @@ class Driven:
     torque: str | None
     felt: float
     """Torque at the joint = felt · torque channel."""
+    nominal: dict[str, float]
+    """What the model says of the actuator, and of the joint's friction."""
 
     @property
     def effort_unit(self) -> str:
@@ -64,8 +66,9 @@ def driven_joints(simulator: MujocoSimulator) -> tuple[list[Driven], dict[str, s
             without[joint] = f"is driven by {shared[number]} commands at once"
         else:
             scale, torque = _scale(model, actuator), _torque(simulator, actuator, number)
+            nominal = _nominal(model, actuator, number)
             told = "effort" if scale is None else "position"
-            found.append(Driven(joint, unit, number, channel, told, scale or 1.0, position, velocity, *torque))
+            found.append(Driven(joint, unit, number, channel, told, scale or 1.0, position, velocity, *torque, nominal))
     return found, without
 
 
@@ -74,6 +77,24 @@ def _scale(model: mujoco.MjModel, actuator: int) -> float | None:
     gain, spring = float(model.actuator_gainprm[actuator, 0]), float(model.actuator_biasprm[actuator, 1])
     affine = mujoco.mjtBias(model.actuator_biastype[actuator]) == mujoco.mjtBias.mjBIAS_AFFINE
     return -gain / spring / float(model.actuator_gear[actuator, 0]) if affine and spring else None
+
+
+def _nominal(model: mujoco.MjModel, actuator: int, joint: int) -> dict[str, float]:
+    """Parameters of the lowest rung, and of Coulomb and viscous friction, as the model file has them."""
+    gear, dof = float(model.actuator_gear[actuator, 0]), int(model.jnt_dofadr[joint])
+    gain, bias = float(model.actuator_gainprm[actuator, 0]), model.actuator_biasprm[actuator, :3]
+    rest = {
+        "friction.coulomb": float(model.dof_frictionloss[dof]),
+        "friction.viscous": float(model.dof_damping[dof]),
+    }
+    if mujoco.mjtBias(model.actuator_biastype[actuator]) != mujoco.mjtBias.mjBIAS_AFFINE:
+        return {"amplifier.gain": gain * gear, **rest}
+    if not bias[1]:
+        drag = -float(bias[2]) * gear**2
+        return {"amplifier.gain": gain * gear, "amplifier.bias": float(bias[0]) * gear, "amplifier.drag": drag, **rest}
+    stiffness, damping = -float(bias[1]) * gear**2, -float(bias[2]) * gear**2
+    shift = float(bias[0]) * gear / stiffness
+    return {"pd.stiffness": stiffness, "pd.damping": damping, "pd.bias": shift, **rest}
 
 
 def _torque(simulator: MujocoSimulator, actuator: int, joint: int) -> tuple[str | None, float]:

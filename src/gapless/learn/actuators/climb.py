@@ -9,10 +9,10 @@ from gapless.core import GaplessError, Log
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.driven import Driven
 
-from .choose import Choice, choose
+from .choose import Choice
 from .climb_motion import fit_from_motion
 from .climb_torque import fit_from_torque
-from .fits import Climb, Fit, Tell
+from .fits import Climb, Fit, Tell, best
 from .recorded import Windows, windows_of
 
 
@@ -42,10 +42,10 @@ def climb(
     judge = windows_of(simulator, driven, held_out, recipe.window_s, max(2, recipe.windows // 3))
     _require_several(learn, driven)
     fit = fit_from_motion if driven.torque is None else fit_from_torque
-    fits = fit(driven.told, learn, judge, recipe, seed, tell)
+    fits = fit(driven, learn, judge, recipe, seed, tell)
     signal = judge.position - judge.position[:, :1] if driven.torque is None else judge.torque - judge.torque.mean()
     size = float(np.sqrt(np.mean(signal**2)))
-    return Climbed(fits, choose({name: f.errors for name, f in fits.items()}), size, (len(learn), len(judge)))
+    return Climbed(fits, best(fits, recipe.margin), size, (len(learn), len(judge)))
 
 
 def _require_several(windows: Windows, driven: Driven) -> None:

@@ -9,13 +9,13 @@ import numpy as np
 
 from gapless.core import Params, key_for
 from gapless.nets.fitting import FitNetwork
+from gapless.simulators.driven import Driven
 from gapless.simulators.joints import PLANT, Joints
 from gapless.simulators.parts.actuator_network import new_network
 
-from .choose import choose
-from .fits import NETWORKS, Climb, Fit, Tell, form_of, looked_at, rungs_of
+from .fits import DATA_SHEET, NETWORKS, Climb, Fit, Tell, best, data_sheet, form_of, looked_at, rungs_of
 from .guess import begin, guess
-from .ladder import Command, Rung
+from .ladder import Rung
 from .motion import MatchMotion, fit_joints, fit_network_to_motion
 from .recorded import Windows
 
@@ -25,14 +25,14 @@ STEP_S = 0.005
 
 
 def fit_from_motion(
-    command: Command, learn: Windows, judge: Windows, recipe: Climb, seed: int, tell: Tell
+    driven: Driven, learn: Windows, judge: Windows, recipe: Climb, seed: int, tell: Tell
 ) -> dict[str, Fit]:
     """Every rung, from the lowest on."""
-    first, pieces = guess(learn, command), learn.pieces
+    first, pieces = guess(learn, driven.told), learn.pieces
     moved = float(np.std(learn.position - learn.position[:, :1]))
     match = MatchMotion(max(0.1 * moved, 1e-6), recipe.iterations)
-    rungs, fits = rungs_of(recipe, command), {}
-    count = len(rungs) + len(NETWORKS) * recipe.networks
+    rungs, fits = rungs_of(recipe, driven.told), {DATA_SHEET: _as_modelled(driven, judge)}
+    count = 1 + len(rungs) + len(NETWORKS) * recipe.networks
     for name, (rung, law) in rungs.items():
 
         def told(step: int, cost: float, name: str = name, done: int = len(fits)) -> None:
@@ -43,31 +43,38 @@ def fit_from_motion(
         joints = _joints(rung, learn.period_s)
         params, _ = fit_joints(joints, free, _on_time(start), pieces, match, told)
         fits[name] = Fit(rung, law, params, _errors(joints, params, judge))
-    below = fits[choose({name: f.errors for name, f in fits.items()}).rung]
+    below = best(fits, recipe.margin).rung
     for name in NETWORKS if recipe.networks else ():
         tell(name, len(fits) / count)
-        fits[name] = _network(name, below, learn, judge, recipe, seed)
+        fits[name] = _network(name, below, fits[below], (learn, judge), recipe, seed)
     return fits
 
 
-def _network(name: str, below: Fit, learn: Windows, judge: Windows, recipe: Climb, seed: int) -> Fit:
+def _network(name: str, base: str, below: Fit, windows: tuple[Windows, Windows], recipe: Climb, seed: int) -> Fit:
     """A network that learns through the simulation what the best rung below it leaves."""
+    (learn, judge), looks = windows, looked_at(windows[0])
     rung, params, key = below.rung, below.params, key_for(seed, "actuator", name)
     joints, pieces = _joints(rung, learn.period_s), learn.pieces
     trace = jax.jit(lambda: joints.trace(params, pieces, key))()
     seen = {"target": pieces.inputs["target"], "position": trace["position"], "velocity": trace["velocity"]}
     size = 0.1 * jnp.std(trace["torque"], axis=(0, 1))
     made = new_network(form_of(name, rung.command, learn.period_s), rung.actuator, seen, size, learn.period_s, key)
-    looks = looked_at(learn)
     training = FitNetwork(rate=3e-3, batch=16, steps=recipe.steps, looks=8, decay=1e-4)
     held = eqx.tree_at(lambda j: j.actuator, joints, made, is_leaf=lambda x: x is joints.actuator)
     fitted, _ = fit_network_to_motion(held, params, learn.some(~looks).pieces, learn.some(looks).pieces, training, key)
-    return Fit(rung, below.law, params, _errors(fitted, params, judge), fitted.actuator)
+    return Fit(rung, below.law, params, _errors(fitted, params, judge), fitted.actuator, base)
+
+
+def _as_modelled(driven: Driven, judge: Windows) -> Fit:
+    rung = data_sheet(driven)
+    params = {k: jnp.full(1, v) for k, v in {**driven.nominal, "joint.inertia": 0.0, LATENCY.name: 0.0}.items()}
+    return Fit(rung, "m1", params, _errors(_joints(rung, judge.period_s), params, judge))
 
 
 def _joints(rung: Rung, period_s: float) -> Joints:
     substeps, remembered = max(1, math.ceil(period_s / STEP_S - 1e-9)), math.ceil(LATENCY.high / period_s) + 2
-    return Joints(rung.actuator, rung.friction, _no_load, _own_inertia, period_s, substeps, remembered)
+    lead_s = period_s / substeps / 2
+    return Joints(rung.actuator, rung.friction, _no_load, _own_inertia, period_s, substeps, remembered, lead_s)
 
 
 def _no_load(params: Params, position: jnp.ndarray) -> jnp.ndarray:

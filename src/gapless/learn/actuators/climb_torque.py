@@ -6,15 +6,15 @@ import numpy as np
 
 from gapless.core import Block, Chain, Params, key_for
 from gapless.nets.fitting import FitNetwork
+from gapless.simulators.driven import Driven
 from gapless.simulators.joints import PLANT
 from gapless.simulators.parts.actuator_network import new_network
 from gapless.simulators.parts.friction import Drag
 from gapless.simulators.parts.transmission import Latency
 
-from .choose import choose
-from .fits import NETWORKS, Climb, Fit, Tell, form_of, looked_at, rungs_of
+from .fits import DATA_SHEET, NETWORKS, Climb, Fit, Tell, best, data_sheet, form_of, looked_at, rungs_of
 from .guess import begin, guess
-from .ladder import Command, Rung
+from .ladder import Rung
 from .recorded import Windows
 from .torque import Measured, fit_network_to_torque, fit_torque, torques
 
@@ -22,28 +22,29 @@ LATENCY, INERTIA = PLANT
 
 
 def fit_from_torque(
-    command: Command, learn: Windows, judge: Windows, recipe: Climb, seed: int, tell: Tell
+    driven: Driven, learn: Windows, judge: Windows, recipe: Climb, seed: int, tell: Tell
 ) -> dict[str, Fit]:
     """Every rung, from the lowest on."""
-    first, warm_up = guess(learn, command), _warm_up(learn)
-    rungs, fits = rungs_of(recipe, command), {}
-    count = len(rungs) + len(NETWORKS) * recipe.networks
+    first, warm_up = guess(learn, driven.told), _warm_up(learn)
+    rungs, fits = rungs_of(recipe, driven.told), {DATA_SHEET: _as_modelled(driven, judge)}
+    count = 1 + len(rungs) + len(NETWORKS) * recipe.networks
     for name, (rung, law) in rungs.items():
         tell(name, len(fits) / count)
         # What the joint turns does not show in its torque.
         free, start = begin([p for p in rung.parameters if p != INERTIA], first)
         params = fit_torque(_block(rung, learn.period_s), free, _one(start), learn.measured, warm_up, recipe.iterations)
-        params |= {INERTIA.name: jnp.asarray(0.0)}
+        params = _later(params, -learn.period_s / 2) | {INERTIA.name: jnp.asarray(0.0)}
         fits[name] = Fit(rung, law, params, _errors(_block(rung, learn.period_s), params, judge, warm_up))
-    below = fits[choose({name: f.errors for name, f in fits.items()}).rung]
+    below = best(fits, recipe.margin).rung
     for name in NETWORKS if recipe.networks else ():
         tell(name, len(fits) / count)
-        fits[name] = _network(name, below, learn, judge, recipe, seed)
+        fits[name] = _network(name, below, fits[below], (learn, judge), recipe, seed)
     return fits
 
 
-def _network(name: str, below: Fit, learn: Windows, judge: Windows, recipe: Climb, seed: int) -> Fit:
+def _network(name: str, base: str, below: Fit, windows: tuple[Windows, Windows], recipe: Climb, seed: int) -> Fit:
     """A network that learns what the best rung below it leaves."""
+    (learn, judge), looks = windows, looked_at(windows[0])
     rung, params, warm_up = below.rung, below.params, _warm_up(learn)
     under, late = _after_latency(rung), Latency(LATENCY.high, learn.period_s)
     seen = _as_heard(learn, params)
@@ -52,11 +53,16 @@ def _network(name: str, below: Fit, learn: Windows, judge: Windows, recipe: Clim
     made = new_network(
         form_of(name, rung.command, learn.period_s), under, _inputs(seen), jnp.asarray(left), seen.period_s, key
     )
-    looks = looked_at(learn)
     training = FitNetwork(rate=3e-3, batch=24, steps=recipe.steps, looks=10, decay=1e-3)
     fitted, _ = fit_network_to_torque(made, params, seen.windows(~looks), seen.windows(looks), training, warm_up, key)
     block = Chain((late, fitted)) if LATENCY.name in params else fitted
-    return Fit(rung, below.law, params, _errors(block, params, judge, warm_up), fitted)
+    return Fit(rung, below.law, params, _errors(block, params, judge, warm_up), fitted, base)
+
+
+def _as_modelled(driven: Driven, judge: Windows) -> Fit:
+    rung, params = data_sheet(driven), {k: jnp.asarray(v) for k, v in driven.nominal.items()}
+    # What is measured is what the model's actuator exerts, before the joint's friction.
+    return Fit(rung, "m1", params, _errors(rung.actuator, params, judge, _warm_up(judge)))
 
 
 def _block(rung: Rung, period_s: float) -> Block:
@@ -75,7 +81,7 @@ def _as_heard(windows: Windows, params: Params) -> Measured:
     if LATENCY.name not in params:
         return measured
     clock = np.arange(windows.target.shape[1]) * windows.period_s
-    lag_s = float(params[LATENCY.name])
+    lag_s = float(params[LATENCY.name]) + windows.period_s / 2
     late = np.stack([np.interp(clock - lag_s, clock, row) for row in windows.target])
     return Measured(
         jnp.asarray(late, jnp.float32), measured.position, measured.velocity, measured.torque, windows.period_s
@@ -83,8 +89,16 @@ def _as_heard(windows: Windows, params: Params) -> Measured:
 
 
 def _errors(block: Block, params: Params, judge: Windows, warm_up: int) -> np.ndarray:
-    played = jax.jit(lambda: torques(block, params, judge.measured))()
+    shown = _later(params, judge.period_s / 2)
+    played = jax.jit(lambda: torques(block, shown, judge.measured))()
     return np.sqrt(np.mean((np.asarray(played) - judge.torque)[:, warm_up:] ** 2, axis=1))
+
+
+def _later(params: Params, by_s: float) -> Params:
+    """With another latency: commands are held, and straight lines between their samples run half a period ahead of that."""
+    if LATENCY.name not in params:
+        return params
+    return params | {LATENCY.name: jnp.maximum(params[LATENCY.name] + by_s, 0.0)}
 
 
 def _inputs(of: Measured) -> dict:

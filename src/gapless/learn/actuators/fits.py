@@ -1,6 +1,6 @@
 """What climbing the ladder is about: its recipe, the rungs that are tried, and what a fit of one leaves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,14 +8,18 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import GaplessError, Params
+from gapless.simulators.driven import Driven
 from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkForm
+from gapless.simulators.parts.friction import LAWS
 
+from .choose import Choice, choose
 from .ladder import Command, Rung, ladder
 from .recorded import Windows
 
 Tell = Callable[[str, float], None]
 """Takes what is being done and the share that is done."""
 NETWORKS = ("mlp", "gru")
+DATA_SHEET = "data sheet"
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Climb:
     """Whether networks are tried above the rungs that physics names."""
     steps: int = 200
     """Training steps of each network."""
+    margin: float = 0.1
+    """By what share a rung must be better than one below it to be taken."""
 
     def __post_init__(self) -> None:
         if not self.window_s > 0 or min(self.windows, self.iterations, self.steps) < 1 or not self.laws:
@@ -52,12 +58,25 @@ class Fit:
     errors: Float[np.ndarray, " window"]
     """Of each held-out window: RMS of position, or of torque where that is measured."""
     network: NetworkActuator | None = None
+    below: str = ""
+    """What the table calls the rung that a network corrects."""
 
 
 def rungs_of(recipe: Climb, command: Command) -> dict[str, tuple[Rung, str]]:
     """The rungs that physics names, from the lowest on, by what the table calls them, and each one's friction law."""
     named = {rung.name: (rung, recipe.laws[0]) for rung in ladder(recipe.laws[0], command)[:2]}
     return named | {f"friction {law}": (ladder(law, command)[2], law) for law in recipe.laws}
+
+
+def data_sheet(driven: Driven) -> Rung:
+    """The actuator as the model file has it, with the joint's own friction."""
+    lowest = ladder("m1", driven.told)[0]
+    return Rung(DATA_SHEET, lowest.actuator, LAWS["m1"], (), driven.told)
+
+
+def best(fits: Mapping[str, Fit], margin: float) -> Choice:
+    """The rung to take; the data sheet's is only shown."""
+    return choose({name: f.errors for name, f in fits.items() if name != DATA_SHEET}, margin)
 
 
 def form_of(name: str, command: Command, period_s: float) -> NetworkForm:

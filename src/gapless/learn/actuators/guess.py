@@ -57,7 +57,8 @@ def begin(parameters: Sequence[Parameter], of: Guess) -> tuple[list[Parameter], 
     """The free ones with ranges that suit the joint, and every parameter's value to begin with."""
     values = _values(of)
     free = [_ranged(p, values[p.name]) for p in parameters if p.name not in KNOWN]
-    start = {p.name: KNOWN.get(p.name, values.get(p.name)) for p in parameters}
+    motor = KNOWN if any(p.name in KNOWN for p in parameters) else {}
+    start = {p.name: values[p.name] for p in free} | motor
     return free, {k: jnp.full(1, v, jnp.float32) for k, v in start.items()}
 
 

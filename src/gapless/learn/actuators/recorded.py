@@ -14,15 +14,18 @@ from gapless.logs.align import on_grid
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.binding import index_of
 from gapless.simulators.driven import Driven
-from gapless.simulators.joints import Pieces
+from gapless.simulators.joints import PLANT, Pieces
 from gapless.simulators.surroundings import surroundings
 
 from .torque import Measured
 
+LATENCY = PLANT[0]
 SMOOTH_S = 0.03
 """Rates are slopes of parabolas over this long a time to either side, and at least three samples."""
 KNOWN = ("inertia", "load", "pull")
 """What the model says at each sample."""
+ONCE = ("start", "before")
+"""What is known of a window's beginning only."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,10 @@ class Windows:
     pull: Float[np.ndarray, "window time"]
     torque: Float[np.ndarray, "window time"]
     """As measured, or else as motion and model imply it."""
+    start: Float[np.ndarray, " window"]
+    """Where each begins, noise smoothed away."""
+    before: Float[np.ndarray, "window past"]
+    """Targets before it, the newest last."""
     period_s: float
 
     def __len__(self) -> int:
@@ -51,7 +58,7 @@ class Windows:
     def measured(self) -> Measured:
         """As fits from torque take them."""
         rows = (self.target, self.position, self.velocity, self.torque)
-        return Measured(*(jnp.asarray(r, jnp.float32) for r in rows), self.period_s)
+        return Measured(*(jnp.asarray(r, jnp.float32) for r in rows), period_s=self.period_s)
 
     @property
     def pieces(self) -> Pieces:
@@ -61,8 +68,8 @@ class Windows:
             return jnp.asarray(rows, jnp.float32)[..., None]
 
         seen = held(self.position)
-        inputs = {k: held(getattr(self, k)) for k in ("target", *KNOWN)} | {"about": seen}
-        return Pieces(seen[:, 0], held(self.velocity)[:, 0], inputs, seen)
+        inputs = {k: held(getattr(self, k)) for k in ("target", "before", *KNOWN)} | {"about": seen}
+        return Pieces(held(self.start), held(self.velocity)[:, 0], inputs, seen)
 
 
 def windows_of(simulator: MujocoSimulator, driven: Driven, logs: Sequence[Log], seconds: float, most: int) -> Windows:
@@ -81,7 +88,7 @@ def windows_of(simulator: MujocoSimulator, driven: Driven, logs: Sequence[Log], 
 
 def _cut(rows: dict[str, np.ndarray], length: int) -> list[dict[str, np.ndarray]]:
     begins = range(0, len(rows["target"]) - length + 1, length)
-    return [{k: v[a : a + length] for k, v in rows.items()} for a in begins]
+    return [{k: v[a] if k in ONCE else v[a : a + length] for k, v in rows.items()} for a in begins]
 
 
 def _rows(simulator: MujocoSimulator, driven: Driven, log: Log, margin: int) -> dict[str, np.ndarray]:
@@ -90,22 +97,25 @@ def _rows(simulator: MujocoSimulator, driven: Driven, log: Log, margin: int) -> 
     even = on_grid(_unwrapped(simulator, log), period_s)
     inside = slice(margin, max(margin, len(even) - margin))
     if len(even) <= 2 * margin:
-        return {k: np.empty(0) for k in ("target", "position", "velocity", "torque", *KNOWN)}
+        return {"target": np.empty(0)}
     positions = np.tile(model.qpos0, (len(even), 1))
     velocities, accelerations = (np.zeros((len(even), model.nv)) for _ in range(2))
+    smooth, target = positions.copy(), driven.scale * even.commands[driven.command][:, 0]
     for name, (joint, quantity) in simulator.sensed.items():
         if quantity == "position" and joint in simulator.joints:
             number = index_of(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
             place, dof = int(model.jnt_qposadr[number]), int(model.jnt_dofadr[number])
             positions[:, place] = even.measurements[name][:, 0]
-            velocities[:, dof], accelerations[:, dof] = _rates(positions[:, place], margin, period_s)
+            smooth[:, place], velocities[:, dof], accelerations[:, dof] = _rates(positions[:, place], period_s)
     dof, place = int(model.jnt_dofadr[driven.number]), int(model.jnt_qposadr[driven.number])
     if driven.velocity is not None:
         velocities[:, dof] = even.measurements[driven.velocity][:, 0]
     around = surroundings(model, driven.number, positions[inside], velocities[inside], accelerations[inside])
     implied = around.inertia * accelerations[inside, dof] - around.load
     return {
-        "target": driven.scale * even.commands[driven.command][inside, 0],
+        "target": target[inside],
+        "start": smooth[inside, place],
+        "before": np.lib.stride_tricks.sliding_window_view(target, margin)[: len(target) - 2 * margin],
         "position": positions[inside, place],
         "velocity": velocities[inside, dof],
         "torque": implied if driven.torque is None else driven.felt * even.measurements[driven.torque][inside, 0],
@@ -122,14 +132,16 @@ def _unwrapped(simulator: MujocoSimulator, log: Log) -> Log:
 
 
 def _margin(period_s: float) -> int:
-    return max(3, math.ceil(SMOOTH_S / period_s))
+    """Samples at either end of a log that serve slopes and the commands before a window."""
+    return max(3, math.ceil(SMOOTH_S / period_s), math.ceil(LATENCY.high / period_s))
 
 
-def _rates(values: Float[np.ndarray, " time"], margin: int, period_s: float) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity and acceleration: the parabola through the samples around each one; zero at the ends."""
-    time = np.arange(-margin, margin + 1) * period_s
+def _rates(values: Float[np.ndarray, " time"], period_s: float) -> Float[np.ndarray, "3 time"]:
+    """Position, velocity and acceleration of the parabola through the samples around each one; zero at the ends."""
+    reach = max(3, math.ceil(SMOOTH_S / period_s))
+    time = np.arange(-reach, reach + 1) * period_s
     fit = np.linalg.pinv(np.stack([np.ones_like(time), time, time**2], axis=1))
-    found = np.zeros((2, len(values)))
+    found = np.zeros((3, len(values)))
     around = np.lib.stride_tricks.sliding_window_view(values, len(time))
-    found[:, margin:-margin] = np.array([fit[1], 2 * fit[2]]) @ around.T
-    return found[0], found[1]
+    found[:, reach:-reach] = (fit * np.array([[1], [1], [2]])) @ around.T
+    return found
