@@ -12,6 +12,7 @@ import numpy as np
 from gapless.core import Artifact, GaplessError
 from gapless.learn.actuators import Climb, Climbed, climb, save_actuator
 from gapless.learn.actuators.guess import KNOWN
+from gapless.learn.actuators.ladder import INERTIA
 from gapless.logs import split
 from gapless.nets.stored_actuator import FILES
 from gapless.simulators.driven import Driven, driven_joints
@@ -65,17 +66,15 @@ def learn_actuator(workspace: Workspace, driven: Driven, recipe: Climb, seed: in
 
 def actuator_figures(driven: Driven, found: Climbed) -> dict[str, Any]:
     """What was tried, how wrong each was on held-out windows, and what was taken."""
-    by_torque, units = (
-        driven.torque is not None,
-        {p.name: p.unit for p in found.chosen.rung.parameters if p.name not in KNOWN},
-    )
-    params = found.chosen.params
+    by_torque, params = driven.torque is not None, found.chosen.params
+    free = [p for p in found.chosen.rung.parameters if p.name in params and p.name not in KNOWN]
+    free = [p for p in free if p != INERTIA or not by_torque]
     return {
         "joint": driven.joint,
         "told": driven.told,
         "channels": {k: getattr(driven, k) for k in ("command", "position", "velocity", "torque")},
         "fitted_to": "torque" if by_torque else "motion",
-        "unit": driven.effort_unit if by_torque else driven.unit,
+        "unit": driven.spelled("N m") if by_torque else driven.unit,
         "rungs": [
             {"name": name, "error": float(fit.errors.mean()), "share": float(fit.errors.mean()) / found.size}
             for name, fit in found.fits.items()
@@ -86,7 +85,9 @@ def actuator_figures(driven: Driven, found: Climbed) -> dict[str, Any]:
         "windows": found.windows[0],
         "held_out": found.windows[1],
         "network": found.chosen.network is not None,
-        "params": [{"name": n, "unit": units[n], "value": float(np.ravel(params[n])[0])} for n in units if n in params],
+        "params": [
+            {"name": p.name, "unit": driven.spelled(p.unit), "value": float(np.ravel(params[p.name])[0])} for p in free
+        ],
     }
 
 

@@ -16,6 +16,9 @@ from .servos import driven_joint
 
 FELT = {mjtSensor.mjSENS_ACTUATORFRC: mjtObj.mjOBJ_ACTUATOR, mjtSensor.mjSENS_JOINTACTFRC: mjtObj.mjOBJ_JOINT}
 """Sensors of torque, and what they are attached to."""
+SLIDING = {"rad": "m", "rad/s": "m/s", "N m": "N", "N m/rad": "N/m", "N m s/rad": "N s/m", "N m/unit": "N/unit"}
+SLIDING |= {"kg m2": "kg", "1/rad": "1/m", "N m/A": "N/A"}
+"""Units of turning joints as sliding ones have them."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,9 @@ class Driven:
     nominal: dict[str, float]
     """What the model says of the actuator, and of the joint's friction."""
 
-    @property
-    def effort_unit(self) -> str:
-        return "N m" if self.unit == "rad" else "N"
+    def spelled(self, unit: str) -> str:
+        """A unit of turning joints as it is for this one: a sliding joint has N for N m, and kg for kg m2."""
+        return unit if self.unit == "rad" else SLIDING.get(unit, unit)
 
 
 def driven_joints(simulator: MujocoSimulator) -> tuple[list[Driven], dict[str, str]]:

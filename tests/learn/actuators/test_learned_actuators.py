@@ -252,3 +252,39 @@ def test_a_past_between_steps_is_refused() -> None:
     made = new_network(NetworkForm(lags_s=(0.0, 0.03)), IdealPD(), seen, jnp.ones(1), 0.01, KEY)
     with pytest.raises(GaplessError, match=r"no whole steps of 0\.02 s"):
         plain_networks(made)
+
+
+def test_an_actuator_told_by_force_is_stored_with_what_its_network_sees(tmp_path: Path) -> None:
+    pieces, rung = recorded(values(), 2, 30), ladder("m1", "effort")[2]
+    seen = {**pieces.inputs, **pendulum().trace(values(), pieces, KEY)}
+    made = new_network(NetworkForm(adds=True, relative=False), rung.actuator, seen, jnp.ones(1), 0.01, KEY)
+    save_actuator(tmp_path, rung, {"amplifier.gain": jnp.full(1, 0.3)}, "m1", made)
+    again_rung, _, again = load_actuator(tmp_path)
+    assert again_rung == rung and again is not None and not again.relative
+    # The range that it was trained on is that of the commands, not of their distance from the position.
+    assert float(again.range.high[0, 0]) == pytest.approx(float(pieces.inputs["target"].max()))
+
+
+def test_commands_before_a_window_still_act_in_it() -> None:
+    whole = recorded(values(command__latency=0.03), 2, 60)
+    trace = pendulum().trace(values(command__latency=0.03), whole, KEY)
+    late = Pieces(
+        trace["position"][:, 20],
+        trace["velocity"][:, 20],
+        {"target": whole.inputs["target"][:, 20:]},
+        whole.seen[:, 20:],
+    )
+    told = late._replace(inputs=late.inputs | {"before": whole.inputs["target"][:, 14:20]})
+    missed = [
+        float(jnp.abs(pendulum().play(values(command__latency=0.03), p, KEY) - late.seen).max()) for p in (late, told)
+    ]
+    assert missed[1] < 1e-4 < missed[0]
+
+
+def test_a_load_known_along_the_motion_does_what_its_function_would() -> None:
+    pieces, joints = recorded(values(), 2, 80), pendulum()
+    bare = Joints(joints.actuator, joints.friction, lambda params, q: 0 * q, joints.inertia, 0.01, 2, 4)
+    about = pieces.seen + 0.05
+    known = {"load": -0.4 * jnp.sin(about), "pull": -0.4 * jnp.cos(about), "about": about}
+    played = bare.play(values(), pieces._replace(inputs=pieces.inputs | known), KEY)
+    assert float(jnp.abs(played - pieces.seen).max()) < 2e-3

@@ -1,19 +1,21 @@
 """The rungs from motion alone, through a simulation of the joint in the surroundings that the model gives it."""
 
 import math
+from dataclasses import replace
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gapless.core import Params, key_for
+from gapless.core import Block, Params, key_for
 from gapless.nets.fitting import FitNetwork
 from gapless.simulators.driven import Driven
 from gapless.simulators.joints import PLANT, Joints
-from gapless.simulators.parts.actuator_network import new_network
+from gapless.simulators.parts.actuator_network import NetworkActuator
 
-from .fits import DATA_SHEET, NETWORKS, Climb, Fit, Tell, best, data_sheet, form_of, looked_at, rungs_of
+from .climb_torque import network_on_torque
+from .fits import DATA_SHEET, NETWORKS, Climb, Fit, Tell, best, data_sheet, looked_at, rungs_of
 from .guess import begin, guess
 from .ladder import Rung
 from .motion import MatchMotion, fit_joints, fit_network_to_motion
@@ -51,18 +53,27 @@ def fit_from_motion(
 
 
 def _network(name: str, base: str, below: Fit, windows: tuple[Windows, Windows], recipe: Climb, seed: int) -> Fit:
-    """A network that learns through the simulation what the best rung below it leaves."""
+    """A network that learns what the best rung below it leaves: of the implied torque first, then through the simulation."""
     (learn, judge), looks = windows, looked_at(windows[0])
-    rung, params, key = below.rung, below.params, key_for(seed, "actuator", name)
-    joints, pieces = _joints(rung, learn.period_s), learn.pieces
-    trace = jax.jit(lambda: joints.trace(params, pieces, key))()
-    seen = {"target": pieces.inputs["target"], "position": trace["position"], "velocity": trace["velocity"]}
-    size = 0.1 * jnp.std(trace["torque"], axis=(0, 1))
-    made = new_network(form_of(name, rung.command, learn.period_s), rung.actuator, seen, size, learn.period_s, key)
-    training = FitNetwork(rate=3e-3, batch=16, steps=recipe.steps, looks=8, decay=1e-4)
-    held = eqx.tree_at(lambda j: j.actuator, joints, made, is_leaf=lambda x: x is joints.actuator)
-    fitted, _ = fit_network_to_motion(held, params, learn.some(~looks).pieces, learn.some(looks).pieces, training, key)
-    return Fit(rung, below.law, params, _errors(fitted, params, judge), fitted.actuator, base)
+    rung, params, key = below.rung, {k: jnp.ravel(v)[0] for k, v in below.params.items()}, key_for(seed, "motion", name)
+    first = network_on_torque(name, replace(below, params=params), _turning(learn, params), recipe, seed)
+    first = eqx.tree_at(lambda n: n.below, first, rung.actuator, is_leaf=lambda x: x is first.below)
+    joints = eqx.tree_at(
+        lambda j: j.actuator, _joints(rung, learn.period_s), first, is_leaf=lambda x: isinstance(x, Block)
+    )
+    training = FitNetwork(rate=1e-3, batch=16, steps=recipe.steps, looks=8, decay=1e-4)
+    fitted, _ = fit_network_to_motion(
+        joints, params, learn.some(~looks).pieces, learn.some(looks).pieces, training, key
+    )
+    network = fitted.actuator
+    assert isinstance(network, NetworkActuator)
+    return Fit(rung, below.law, below.params, _errors(fitted, params, judge), network, base)
+
+
+def _turning(windows: Windows, params: Params) -> Windows:
+    """The windows with the torque that their motion implies once the joint's own inertia is known."""
+    turned = (windows.torque + windows.load) / windows.inertia
+    return replace(windows, torque=windows.torque + float(params["joint.inertia"]) * turned)
 
 
 def _as_modelled(driven: Driven, judge: Windows) -> Fit:

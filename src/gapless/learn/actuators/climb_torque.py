@@ -8,7 +8,7 @@ from gapless.core import Block, Chain, Params, key_for
 from gapless.nets.fitting import FitNetwork
 from gapless.simulators.driven import Driven
 from gapless.simulators.joints import PLANT
-from gapless.simulators.parts.actuator_network import new_network
+from gapless.simulators.parts.actuator_network import NetworkActuator, new_network
 from gapless.simulators.parts.friction import Drag
 from gapless.simulators.parts.transmission import Latency
 
@@ -44,19 +44,22 @@ def fit_from_torque(
 
 def _network(name: str, base: str, below: Fit, windows: tuple[Windows, Windows], recipe: Climb, seed: int) -> Fit:
     """A network that learns what the best rung below it leaves."""
-    (learn, judge), looks = windows, looked_at(windows[0])
-    rung, params, warm_up = below.rung, below.params, _warm_up(learn)
-    under, late = _after_latency(rung), Latency(LATENCY.high, learn.period_s)
-    seen = _as_heard(learn, params)
-    left = np.std(np.asarray(torques(under, params, seen) - seen.torque)[:, warm_up:])
-    key = key_for(seed, "actuator", name)
-    made = new_network(
-        form_of(name, rung.command, learn.period_s), under, _inputs(seen), jnp.asarray(left), seen.period_s, key
-    )
-    training = FitNetwork(rate=3e-3, batch=24, steps=recipe.steps, looks=10, decay=1e-3)
-    fitted, _ = fit_network_to_torque(made, params, seen.windows(~looks), seen.windows(looks), training, warm_up, key)
+    (learn, judge), params = windows, below.params
+    fitted = network_on_torque(name, below, learn, recipe, seed)
+    late = Latency(LATENCY.high, learn.period_s)
     block = Chain((late, fitted)) if LATENCY.name in params else fitted
-    return Fit(rung, below.law, params, _errors(block, params, judge, warm_up), fitted, base)
+    return Fit(below.rung, below.law, params, _errors(block, params, judge, _warm_up(judge)), fitted, base)
+
+
+def network_on_torque(name: str, below: Fit, learn: Windows, recipe: Climb, seed: int) -> NetworkActuator:
+    """A network fitted to what a rung leaves of the windows' torque."""
+    rung, params, warm_up, looks = below.rung, below.params, _warm_up(learn), looked_at(learn)
+    under, seen = _after_latency(rung), _as_heard(learn, params)
+    left = np.std(np.asarray(torques(under, params, seen) - seen.torque)[:, warm_up:])
+    key, form = key_for(seed, "actuator", name), form_of(name, rung.command, learn.period_s)
+    made = new_network(form, under, _inputs(seen), jnp.asarray(left), seen.period_s, key)
+    training = FitNetwork(rate=3e-3, batch=24, steps=5 * recipe.steps, looks=10, decay=1e-3)
+    return fit_network_to_torque(made, params, seen.windows(~looks), seen.windows(looks), training, warm_up, key)[0]
 
 
 def _as_modelled(driven: Driven, judge: Windows) -> Fit:
