@@ -23,7 +23,7 @@ from .workspace import Workspace
 
 ACTUATOR = "actuator"
 """The kind of artifact that holds one joint's actuator."""
-COMPILING_S, WINDOW_S = {"motion": 30.0, "torque": 15.0}, {"motion": 0.5, "torque": 0.1}
+COMPILING_S, WINDOW_S = {"motion": 40.0, "torque": 25.0}, {"motion": 0.5, "torque": 0.1}
 """Seconds per joint, and per window and second of it, measured on two cores of 2026."""
 
 
