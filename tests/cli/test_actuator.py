@@ -102,6 +102,8 @@ def test_friction_and_latency_come_out_of_motion_alone(tmp_path: Path, capsys: p
     value = {p["name"]: p["value"] for p in found["params"]}
     assert value["command.latency"] == pytest.approx(LATENCY_S, abs=0.004)
     assert value["friction.coulomb"] == pytest.approx(COULOMB, rel=0.15)
+    assert found["mujoco"]["kp"] == pytest.approx(STIFFNESS, rel=0.15)
+    assert found["mujoco"]["frictionloss"] == value["friction.coulomb"]
     said = " ".join(capsys.readouterr().out.split())
     assert "hip: about" in said and "friction m1" in said and "chosen" in said
     rung, params, network = load_actuator(tmp_path / "out" / "hip")

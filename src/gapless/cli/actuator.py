@@ -55,6 +55,8 @@ def actuator_table(figures: dict[str, Any]) -> None:
     table(title, ["rung", f"error in {unit}", "of the signal", ""], rows)
     title = f"{chosen} corrects {figures['below']}, which says" if figures["below"] else f"What {chosen} says"
     table(title, ["parameter", "unit", "value"], [[p["name"], p["unit"], p["value"]] for p in figures["params"]])
+    words = [f"{name} {value:.3g}{' more' * (name == 'armature')}" for name, value in figures["mujoco"].items()]
+    say(f"In MuJoCo's words, at the joint: {', '.join(words)}.")
     say(f"{figures['joint']}: {figures['why']}")
 
 

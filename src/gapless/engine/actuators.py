@@ -12,6 +12,7 @@ import numpy as np
 from gapless.core import Artifact, GaplessError
 from gapless.learn.actuators import Climb, Climbed, climb, save_actuator
 from gapless.learn.actuators.guess import KNOWN
+from gapless.learn.actuators.in_words import in_words
 from gapless.learn.actuators.ladder import INERTIA
 from gapless.logs import split
 from gapless.nets.stored_actuator import FILES
@@ -69,6 +70,9 @@ def actuator_figures(driven: Driven, found: Climbed) -> dict[str, Any]:
     by_torque, params = driven.torque is not None, found.chosen.params
     free = [p for p in found.chosen.rung.parameters if p.name in params and p.name not in KNOWN]
     free = [p for p in free if p != INERTIA or not by_torque]
+    words = in_words(
+        found.chosen.rung, {p.name: params[p.name] for p in free} | {k: params[k] for k in KNOWN if k in params}
+    )
     return {
         "joint": driven.joint,
         "told": driven.told,
@@ -82,6 +86,7 @@ def actuator_figures(driven: Driven, found: Climbed) -> dict[str, Any]:
         "chosen": found.choice.rung,
         "below": found.chosen.below,
         "why": found.choice.why,
+        "mujoco": words,
         "windows": found.windows[0],
         "held_out": found.windows[1],
         "network": found.chosen.network is not None,
