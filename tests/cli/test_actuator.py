@@ -125,6 +125,29 @@ def test_torque_is_used_where_it_is_measured(tmp_path: Path) -> None:
     assert value["friction.coulomb"] == pytest.approx(COULOMB, rel=0.2)
 
 
+@pytest.mark.slow
+def test_a_network_is_taken_where_physics_has_no_name_for_it_and_leaves_as_onnx(tmp_path: Path) -> None:
+    """A fan pushes with the square of its command, and the model says in proportion."""
+    workspace = workspace_in(tmp_path, '<motor name="fan" joint="hip"/>')
+    rng, clock, files = np.random.default_rng(0), np.arange(400) * PERIOD_S, []
+    for k in range(6):
+        told = np.sin(2 * np.pi * np.outer(clock, rng.uniform(0.2, 1.5, 3)) + rng.uniform(0, 6, 3)).sum(axis=1)
+        q, v, seen = 0.0, 0.0, []
+        for row, u in enumerate(told):
+            seen.append((clock[row], u, q + 1e-3 * rng.normal()))
+            for _ in range(40):
+                v += TICK_S * (0.12 * u * abs(u) - 0.1 * v - 0.5 * 9.81 * 0.2 * np.sin(q)) / 0.022
+                q += TICK_S * v
+        files.append(tmp_path / f"{k}.csv")
+        np.savetxt(files[-1], seen, delimiter=",", header="t,fan,hip.position", comments="")
+    main(["import", *map(str, files), "--workspace", str(workspace)])
+    found = learned(workspace, tmp_path, "--climb.networks", "--climb.windows", "36", "--climb.window-s", "0.6")
+    error = {r["name"]: r["error"] for r in found["rungs"]}
+    assert found["chosen"] in ("mlp", "gru") and error[found["chosen"]] < 0.6 * error["friction m1"]
+    main(["export", "actuator", str(workspace), "--out", str(tmp_path / "fan.onnx")])
+    assert (tmp_path / "fan.onnx").is_file()
+
+
 def test_what_cannot_be_learned_is_said_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     workspace = workspace_in(tmp_path)
     assert "no logs to learn from" in refused(["actuator", str(workspace)], capsys)

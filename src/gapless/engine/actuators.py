@@ -51,7 +51,8 @@ def learn_actuator(workspace: Workspace, driven: Driven, recipe: Climb, seed: in
     stored = workspace.store.all("logs")
     logs = split(usable(stored))
     made_of = {f"logs{k}": a.id for k, a in enumerate(stored)}
-    how = {"crank": 0, "seed": seed, "driven": asdict(driven), "climb": asdict(recipe), "model": _model(workspace)}
+    how = {"crank": stored[-1].recipe.get("crank", 0), "seed": seed, "model": _model(workspace)}
+    how |= {"driven": asdict(driven), "climb": asdict(recipe)}
 
     def build(folder: Path) -> dict[str, Any]:
         def told(rung: str, share: float) -> None:

@@ -13,7 +13,7 @@ from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkFo
 from gapless.simulators.parts.friction import LAWS
 
 from .choose import Choice, choose
-from .ladder import Command, Rung, ladder
+from .ladder import Command, Rung, geared, ladder
 from .recorded import Windows
 
 Tell = Callable[[str, float], None]
@@ -32,6 +32,8 @@ class Climb:
     """Windows to learn from at most; a third as many are held out."""
     laws: tuple[Literal["m1", "m2", "m3", "m4"], ...] = ("m1", "m4")
     """Friction laws to try: m1 Coulomb and viscous, m2 with Stribeck, m3 with load, m4 with both."""
+    gears: bool = False
+    """Whether gears with play and gears that give are tried, too, with the first of the laws."""
     iterations: int = 15
     """Steps of the search for a rung's parameters."""
     networks: bool = True
@@ -65,7 +67,9 @@ class Fit:
 def rungs_of(recipe: Climb, command: Command) -> dict[str, tuple[Rung, str]]:
     """The rungs that physics names, from the lowest on, by what the table calls them, and each one's friction law."""
     named = {rung.name: (rung, recipe.laws[0]) for rung in ladder(recipe.laws[0], command)[:2]}
-    return named | {f"friction {law}": (ladder(law, command)[2], law) for law in recipe.laws}
+    named |= {f"friction {law}": (ladder(law, command)[2], law) for law in recipe.laws}
+    behind = geared(recipe.laws[0], command) if recipe.gears else ()
+    return named | {rung.name: (rung, recipe.laws[0]) for rung in behind}
 
 
 def data_sheet(driven: Driven) -> Rung:

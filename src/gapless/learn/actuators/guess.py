@@ -101,6 +101,10 @@ def _values(of: Guess) -> dict[str, float]:
         "friction.stribeck": of.coulomb / 3,
         "friction.stribeck_velocity": speed / 10,
         "friction.stribeck_shape": 1.35,
+        "gear.gap": 0.3 * of.coulomb / stiff,
+        "gear.stiffness": of.torque / 0.02,
+        "gear.damping": 0.005 * of.torque / 0.02,
+        "gear.rotor": 0.3 * of.inertia,
         "friction.load": 0.05,
         "friction.load_stribeck": 0.05,
     }

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from gapless.core import Block, Parameter
+from gapless.core import Block, Chain, Parameter
 from gapless.simulators.joints import PLANT
 from gapless.simulators.parts.amplifier import AMPLIFIER, Amplifier
 from gapless.simulators.parts.friction import LAWS, Friction, FrictionLaw
 from gapless.simulators.parts.servo import MOTOR, PD, DcMotor, IdealPD
+from gapless.simulators.parts.transmission import TRANSMISSION, Backlash, Compliance
 
 LATENCY, INERTIA = PLANT
 Command = Literal["position", "effort"]
@@ -32,6 +33,16 @@ class Rung:
 def ladder(law: str = "m4", command: Command = "position") -> tuple[Rung, ...]:
     """Ideal PD or gain, the motor behind it, and the motor with friction and latency; `law` is one of LAWS."""
     return _pushed(law) if command == "effort" else _placed(law)
+
+
+def geared(law: str = "m4", command: Command = "position") -> tuple[Rung, ...]:
+    """The last of these rungs behind a gear with play, and behind one that gives; play is between a target and a position."""
+    firm, (gap, *soft) = ladder(law, command)[2], TRANSMISSION
+    gives = Chain((firm.actuator, Compliance()))
+    compliance = Rung("compliance", gives, firm.law, (*firm.parameters, *soft), command)
+    if command == "effort":
+        return (compliance,)
+    return Rung("backlash", Chain((Backlash(), firm.actuator)), firm.law, (*firm.parameters, gap), command), compliance
 
 
 def _pushed(law: str) -> tuple[Rung, ...]:

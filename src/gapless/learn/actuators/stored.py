@@ -14,7 +14,7 @@ from gapless.nets.stored_actuator import FILES, load_networks, save_networks
 from gapless.simulators.parts.actuator_network import ACTIVATION, Gru, Layers, NetworkActuator, Range
 from gapless.simulators.parts.history import History
 
-from .ladder import Command, Rung, ladder
+from .ladder import Command, Rung, geared, ladder
 
 CELL = tuple(Recurrence.__dataclass_fields__)
 
@@ -36,7 +36,8 @@ def load_actuator(folder: Path) -> tuple[Rung, Params, NetworkActuator | None]:
     networks, said = load_networks(folder)
     try:
         command: Command = "effort" if said.get("command") == "effort" else "position"
-        rung = next(r for r in ladder(str(said["law"]), command) if r.name == said["rung"])
+        law = str(said["law"])
+        rung = next(r for r in (*ladder(law, command), *geared(law, command)) if r.name == said["rung"])
         params = {str(k): jnp.asarray(v, jnp.float32) for k, v in said["params"].items()}
         one_joint = bool(said["one_joint"])
     except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
