@@ -157,6 +157,15 @@ def test_what_cannot_be_learned_is_said_in_a_sentence(tmp_path: Path, capsys: py
     assert "long enough" in refused(["actuator", str(workspace)], capsys)
 
 
+def test_a_command_that_never_changes_teaches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    workspace, clock = workspace_in(tmp_path), np.arange(300) * PERIOD_S
+    rows = np.column_stack([clock, 0 * clock, 0.1 * np.sin(clock)])
+    np.savetxt(tmp_path / "a.csv", rows, delimiter=",", header="t,hip.target,hip.position", comments="")
+    main(["import", str(tmp_path / "a.csv"), "--workspace", str(workspace)])
+    said = refused(["actuator", str(workspace)], capsys)
+    assert "hip.target never changes" in said and "--joint" in said
+
+
 def test_a_joint_without_a_position_channel_is_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     workspace = workspace_in(tmp_path, '<motor name="lift.force" joint="lift"/>')
     said = refused(["actuator", str(workspace)], capsys)

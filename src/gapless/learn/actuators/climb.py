@@ -41,6 +41,7 @@ def climb(
     learn = windows_of(simulator, driven, training, recipe.window_s, recipe.windows)
     judge = windows_of(simulator, driven, held_out, recipe.window_s, max(2, recipe.windows // 3))
     _require_several(learn, driven)
+    _require_moving(learn, driven)
     fit = fit_from_motion if driven.torque is None else fit_from_torque
     fits = fit(driven, learn, judge, recipe, seed, tell)
     signal = judge.position - judge.position[:, :1] if driven.torque is None else judge.torque - judge.torque.mean()
@@ -53,4 +54,13 @@ def _require_several(windows: Windows, driven: Driven) -> None:
         raise GaplessError(
             f"the logs hold {len(windows)} windows of {driven.joint} to learn its actuator from, and 3 are the fewest. "
             "Collect or import longer ones, or choose a shorter --climb.window-s."
+        )
+
+
+def _require_moving(windows: Windows, driven: Driven) -> None:
+    still = [c for c, v in ((driven.command, windows.target), (driven.position, windows.position)) if not np.ptp(v) > 0]
+    if still:
+        raise GaplessError(
+            f"{still[0]} never changes in the logs, so nothing can be learnt about the actuator of {driven.joint}. Collect "
+            "logs in which it does, or name other joints with --joint."
         )
