@@ -152,3 +152,19 @@ def test_older_workspace_without_these_figures_still_has_its_page(whole: Store):
     assert story.last("findings") is None
     assert written.count("Not there yet") == 4  # the film, bugs, the motion and maps
     assert "Each parameter in its prior range" in written
+
+
+def test_ladders_of_actuators_are_shown_newest_first_and_only_where_there_are_some(
+    whole: Store, put: Callable[..., Any], empty: Store
+):
+    assert 'id="actuators"' not in page(whole)
+    rungs = [
+        {"name": "data sheet", "share": 0.4},
+        {"name": "friction m1", "share": 0.02},
+        {"name": "mlp", "share": None},
+    ]
+    for crank, chosen in enumerate(("pd", "friction m1")):
+        put("actuator", {"joint": "hip", "fitted_to": "motion", "chosen": chosen, "rungs": rungs}, crank=crank)
+    shown = section(empty, "actuators")
+    assert "friction m1 for hip" in shown and "pd for hip" not in shown
+    assert "Held-out error of hip: data sheet 40\u00a0%; friction m1 2\u00a0%." in shown

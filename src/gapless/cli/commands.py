@@ -33,6 +33,7 @@ from gapless.logs import (
 )
 from gapless.robots import Gate, find_robot
 
+from .actuator import ActuatorCommand
 from .console import say, table, working
 from .doctor import Doctor
 from .excite import ExciteCommand
@@ -327,6 +328,7 @@ COMMANDS: dict[str, type] = {
     "preflight": Preflight,
     "gap": Gap,
     "learn": Learn,
+    "actuator": ActuatorCommand,
     "fleet": FleetCommand,
     "train": TrainPolicy,
     "check": Check,

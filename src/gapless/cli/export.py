@@ -9,6 +9,8 @@ import tyro
 
 from gapless.core import Artifact, Belief, GaplessError
 from gapless.engine import Recipe, Stages, Workspace, open_workspace
+from gapless.engine.actuators import newest_actuator
+from gapless.engine.workspace import SETTINGS
 from gapless.exchange import export_actuator, export_model, export_policy, export_ranges
 from gapless.exchange.ranges_out import Base, Target
 from gapless.nets.actuator_network import ActuatorNetwork
@@ -97,25 +99,37 @@ class ExportActuator(Common):
     """Write an actuator network as ONNX or, with the extra `torch`, as TorchScript for Isaac Lab."""
 
     actuator: Positional[Path] = field(kw_only=True)
-    """The folder in which it is stored."""
+    """A workspace, whose newest actuator is taken, or the folder in which one is stored."""
     out: Path = field(kw_only=True)
     """The file to write: .onnx, or .pt for TorchScript."""
     joint: str = ""
-    """Whose actuator it is; noted in the file."""
+    """Whose actuator it is; noted in the file. In a workspace that has several, it says which."""
     number: int | None = None
     """Which of the joints to write, from 0 on, where the folder holds several."""
 
     def run(self) -> dict[str, Any]:
-        network = self._network()
-        difference = export_actuator(network, self.out, self.joint)
+        folder, joint = self._stored()
+        networks, said = load_networks(folder)
+        network = self._one(networks)
+        difference = export_actuator(network, self.out, joint)
         say(f"Wrote {self.out}; it agrees with the network to {difference:.1e} of the largest torque.")
         if network.adds:
             say("Its torque is a correction: add it to that of the rung below.")
+        effort = said.get("command") == "effort"
+        if effort:
+            say("Its input `error` is the command itself, which is an effort and no position.")
         described = {"history": list(network.history), "step_s": network.step_s, "adds": network.adds}
+        described |= {"joint": joint, "sees": "command" if effort else "error"}
         return {"file": self.out, "difference": difference, **described}
 
-    def _network(self) -> ActuatorNetwork:
-        networks, _ = load_networks(self.actuator)
+    def _stored(self) -> tuple[Path, str]:
+        """Where the actuator is stored, and whose it is."""
+        if not (self.actuator / SETTINGS).is_file():
+            return self.actuator, self.joint
+        made = newest_actuator(open_workspace(self.actuator), self.joint)
+        return made.folder, str(made.figures["joint"])
+
+    def _one(self, networks: tuple[ActuatorNetwork, ...]) -> ActuatorNetwork:
         if not networks:
             raise GaplessError(f"{self.actuator} holds the params of an actuator without a network: nothing to write.")
         number = 0 if self.number is None and len(networks) == 1 else self.number

@@ -7,9 +7,9 @@ import mujoco
 from gapless.simulators.binding import TILTS
 from gapless.simulators.log_cholesky import DEVIATIONS
 from gapless.simulators.mujoco_cpu import MujocoSimulator
+from gapless.simulators.servos import driven_joint, servo_gains
 
 from .ranges import COM, Range, com_shifts, delay_steps
-from .servos import driven_joint, servo_gains
 from .terms import Literal, Term, Terms, call, identifiers, not_carried, settings_source
 
 GAINS = ("gain", "damping")

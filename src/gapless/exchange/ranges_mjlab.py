@@ -4,9 +4,9 @@ import math
 
 from gapless.simulators.log_cholesky import DEVIATIONS
 from gapless.simulators.mujoco_cpu import MujocoSimulator
+from gapless.simulators.servos import servo_gains
 
 from .ranges import COM, Range, com_shifts, delay_steps
-from .servos import servo_gains
 from .terms import Term, Terms, call, not_carried, settings_source
 
 FIELDS = {

@@ -1,5 +1,6 @@
 """The sections of a workspace's page: each tells its part of the story with a heading, a sentence and charts."""
 
+from .actuators import actuators
 from .causes import causes_chart, losses_chart
 from .charts import gap_chart, gap_heights, learning_chart, prediction_chart, returns_chart
 from .document import Section, missing
@@ -24,7 +25,7 @@ def sections(story: Story, without_film: str = "") -> list[Section]:
     learned = (bugs, excitation, prediction, gap, unexplained, parameters, causes)
     used = (learning, forecasts, verdicts, lineage)
     begin = [loop(story), film(story, without_film), *(tell(story) for tell in learned)]
-    return [*begin, *parts(story), *(tell(story) for tell in used)]
+    return [*begin, *parts(story), *actuators(story), *(tell(story) for tell in used)]
 
 
 def loop(story: Story) -> Section:

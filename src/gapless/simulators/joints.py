@@ -29,7 +29,12 @@ class Pieces(NamedTuple):
     position: Float[Array, "window joint"]
     velocity: Float[Array, "window joint"]
     inputs: Signals
-    """Channel → (window, time, joint); "target" is the command, sampled and held."""
+    """Channel → (window, time, joint); "target" is the command, sampled and held.
+
+    "before" holds the commands before the window, the newest last. What is known of each sample may come along:
+    "inertia" and "load" are added to the joints' own, and "pull" is the load's change per unit of position away from the
+    position "about" which it is known.
+    """
     seen: Float[Array, "window time joint"]
 
 
@@ -44,6 +49,8 @@ class Joints(eqx.Module):
     substeps: int = eqx.field(static=True)
     remembered: int = eqx.field(static=True)
     """Commands that can still act, the newest included."""
+    lead_s: float = eqx.field(static=True, default=0.0)
+    """How far the integrator runs ahead of the motion: commands come later by as much, or latency would make up for it."""
 
     def play(self, params: Params, pieces: Pieces, key: PRNGKeyArray) -> Float[Array, "window time joint"]:
         """Positions at the samples, from the start on, under the commands alone."""
@@ -51,10 +58,12 @@ class Joints(eqx.Module):
 
     def trace(self, params: Params, pieces: Pieces, key: PRNGKeyArray) -> Signals:
         """Position, velocity, torque and how far a network was trusted, at the samples."""
-        weights = hold_weights(params["command.latency"], self.period_s, self.substeps, self.remembered)
+        weights = hold_weights(params["command.latency"] + self.lead_s, self.period_s, self.substeps, self.remembered)
         target = pieces.inputs["target"]
-        past = jnp.stack([_earlier(target, k) for k in range(self.remembered)], axis=-1)
-        others = {k: v for k, v in pieces.inputs.items() if k != "target"}
+        # What came before the window, where it is not known, is the first command.
+        before = pieces.inputs.get("before", target[:, :1])
+        past = jnp.stack([_earlier(target, before, k) for k in range(self.remembered)], axis=-1)
+        others = {k: v for k, v in pieces.inputs.items() if k not in ("target", "before")}
         rows = jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), (past, others))
         begun = (
             pieces.position,
@@ -79,7 +88,10 @@ class Joints(eqx.Module):
         dt_s = self.period_s / self.substeps
         seen = inputs | {"position": position, "velocity": velocity}
         memory, driven = self.actuator.step(params, memory, seen, dt_s, key)
-        seen |= driven | {"load": self.load(params, position), "inertia": self.inertia(params, position)}
+        load = self.load(params, position) + inputs.get("load", 0.0)
+        if "pull" in inputs:
+            load = load + inputs["pull"] * (position - inputs["about"])
+        seen |= driven | {"load": load, "inertia": self.inertia(params, position) + inputs.get("inertia", 0.0)}
         torque = seen["torque"] + seen["load"]
         if self.friction is not None:
             torque = torque + self.friction.step(params, None, seen, dt_s, key)[1]["friction"]
@@ -101,8 +113,11 @@ def hold_weights(
     return jnp.clip(overlap, 0, step_s) / step_s
 
 
-def _earlier(rows: Float[Array, "window time joint"], by: int) -> Float[Array, "window time joint"]:
-    """Rows as they were `by` samples before; what came before the first is the first."""
-    if by == 0:
-        return rows
-    return jnp.concatenate([jnp.repeat(rows[:, :1], by, axis=1), rows[:, :-by]], axis=1)
+def _earlier(
+    rows: Float[Array, "window time joint"], before: Float[Array, "window past joint"], by: int
+) -> Float[Array, "window time joint"]:
+    """Rows as they were `by` samples before; what came before everything known is the oldest."""
+    known = min(by, before.shape[1])
+    oldest = jnp.repeat(before[:, :1], by - known, axis=1)
+    whole = jnp.concatenate([oldest, before[:, before.shape[1] - known :], rows], axis=1)
+    return whole[:, : rows.shape[1]]

@@ -12,7 +12,7 @@ import pytest
 from gapless.cli import main
 from gapless.core import Chain, GaplessError, Params
 from gapless.learn.actuators.choose import choose
-from gapless.learn.actuators.ladder import ladder
+from gapless.learn.actuators.ladder import geared, ladder
 from gapless.learn.actuators.motion import MatchMotion, fit_folds, fit_joints, fit_network_to_motion
 from gapless.learn.actuators.stored import load_actuator, plain_networks, save_actuator
 from gapless.learn.actuators.torque import Measured, fit_network_to_torque, fit_torque, torques
@@ -22,7 +22,7 @@ from gapless.simulators.latency import hold_weights as numpy_hold_weights
 from gapless.simulators.parts.actuator_network import NetworkActuator, NetworkForm, new_network
 from gapless.simulators.parts.friction import LAWS, Drag
 from gapless.simulators.parts.servo import PD, IdealPD
-from gapless.simulators.parts.transmission import Latency
+from gapless.simulators.parts.transmission import TRANSMISSION, Latency
 
 KEY = jax.random.key(0)
 HIDDEN = {
@@ -252,3 +252,51 @@ def test_a_past_between_steps_is_refused() -> None:
     made = new_network(NetworkForm(lags_s=(0.0, 0.03)), IdealPD(), seen, jnp.ones(1), 0.01, KEY)
     with pytest.raises(GaplessError, match=r"no whole steps of 0\.02 s"):
         plain_networks(made)
+
+
+def test_an_actuator_told_by_force_is_stored_with_what_its_network_sees(tmp_path: Path) -> None:
+    pieces, rung = recorded(values(), 2, 30), ladder("m1", "effort")[2]
+    seen = {**pieces.inputs, **pendulum().trace(values(), pieces, KEY)}
+    made = new_network(NetworkForm(adds=True, relative=False), rung.actuator, seen, jnp.ones(1), 0.01, KEY)
+    save_actuator(tmp_path, rung, {"amplifier.gain": jnp.full(1, 0.3)}, "m1", made)
+    again_rung, _, again = load_actuator(tmp_path)
+    assert again_rung == rung and again is not None and not again.relative
+    # The range that it was trained on is that of the commands, not of their distance from the position.
+    assert float(again.range.high[0, 0]) == pytest.approx(float(pieces.inputs["target"].max()))
+
+
+@pytest.mark.parametrize("name", ["backlash", "compliance"])
+def test_gears_with_play_and_gears_that_give_are_rungs_and_stored(tmp_path: Path, name: str) -> None:
+    rung = next(r for r in geared("m1") if r.name == name)
+    save_actuator(tmp_path, rung, values(), "m1")
+    assert load_actuator(tmp_path)[0] == rung
+    params = values() | {p.name: jnp.full(1, p.nominal) for p in TRANSMISSION} | {"gear.gap": jnp.full(1, 0.2)}
+    joints, pieces = pendulum(), recorded(values())
+    loose = Joints(rung.actuator, joints.friction, joints.load, joints.inertia, 0.01, 2, 4)
+    missed = float(jnp.abs(loose.play(params, pieces, KEY) - pieces.seen).mean())
+    assert 0.005 < missed < 0.3  # it moves, and not as without a gear
+
+
+def test_commands_before_a_window_still_act_in_it() -> None:
+    whole = recorded(values(command__latency=0.03), 2, 60)
+    trace = pendulum().trace(values(command__latency=0.03), whole, KEY)
+    late = Pieces(
+        trace["position"][:, 20],
+        trace["velocity"][:, 20],
+        {"target": whole.inputs["target"][:, 20:]},
+        whole.seen[:, 20:],
+    )
+    told = late._replace(inputs=late.inputs | {"before": whole.inputs["target"][:, 14:20]})
+    missed = [
+        float(jnp.abs(pendulum().play(values(command__latency=0.03), p, KEY) - late.seen).max()) for p in (late, told)
+    ]
+    assert missed[1] < 1e-4 < missed[0]
+
+
+def test_a_load_known_along_the_motion_does_what_its_function_would() -> None:
+    pieces, joints = recorded(values(), 2, 80), pendulum()
+    bare = Joints(joints.actuator, joints.friction, lambda params, q: 0 * q, joints.inertia, 0.01, 2, 4)
+    about = pieces.seen + 0.05
+    known = {"load": -0.4 * jnp.sin(about), "pull": -0.4 * jnp.cos(about), "about": about}
+    played = bare.play(values(), pieces._replace(inputs=pieces.inputs | known), KEY)
+    assert float(jnp.abs(played - pieces.seen).max()) < 2e-3

@@ -8,13 +8,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from gapless.core import Block, GaplessError, Params
+from gapless.core import GaplessError, Params
 from gapless.nets.actuator_network import ActuatorNetwork, Layer, Recurrence, Scales
 from gapless.nets.stored_actuator import FILES, load_networks, save_networks
 from gapless.simulators.parts.actuator_network import ACTIVATION, Gru, Layers, NetworkActuator, Range
 from gapless.simulators.parts.history import History
 
-from .ladder import Rung, ladder
+from .ladder import Command, Rung, geared, ladder
 
 CELL = tuple(Recurrence.__dataclass_fields__)
 
@@ -24,6 +24,7 @@ def save_actuator(folder: Path, rung: Rung, params: Params, law: str, network: N
     beside: dict[str, Any] = {
         "rung": rung.name,
         "law": law,
+        "command": rung.command,
         "params": {k: np.asarray(v, float).tolist() for k, v in sorted(params.items())},
         "one_joint": network is not None and network.torque.ndim == 0,
     }
@@ -34,7 +35,9 @@ def load_actuator(folder: Path) -> tuple[Rung, Params, NetworkActuator | None]:
     """What `save_actuator` wrote."""
     networks, said = load_networks(folder)
     try:
-        rung = next(r for r in ladder(str(said["law"])) if r.name == said["rung"])
+        command: Command = "effort" if said.get("command") == "effort" else "position"
+        law = str(said["law"])
+        rung = next(r for r in (*ladder(law, command), *geared(law, command)) if r.name == said["rung"])
         params = {str(k): jnp.asarray(v, jnp.float32) for k, v in said["params"].items()}
         one_joint = bool(said["one_joint"])
     except (ValueError, TypeError, KeyError, AttributeError, StopIteration) as error:
@@ -42,7 +45,7 @@ def load_actuator(folder: Path) -> tuple[Rung, Params, NetworkActuator | None]:
             f"{FILES.description(folder)} names no rung of the ladder ({type(error).__name__}: {str(error)[:200]}). "
             f"{FILES.again}."
         ) from None
-    return rung, params, network_actuator(networks, rung.actuator, one_joint) if networks else None
+    return rung, params, network_actuator(networks, rung, one_joint) if networks else None
 
 
 def plain_networks(network: NetworkActuator) -> tuple[ActuatorNetwork, ...]:
@@ -82,8 +85,8 @@ def _plain(network: NetworkActuator, history: tuple[int, ...], joint: Any) -> Ac
     )  # fmt: skip
 
 
-def network_actuator(networks: Sequence[ActuatorNetwork], below: Block, one_joint: bool) -> NetworkActuator:
-    """The block of which `plain_networks` made plain ones."""
+def network_actuator(networks: Sequence[ActuatorNetwork], below: Rung, one_joint: bool) -> NetworkActuator:
+    """The block of which `plain_networks` made plain ones, on the rung that it stands on."""
 
     def stacked(arrays: Sequence[Any]) -> Any:
         return jnp.asarray(arrays[0] if one_joint else np.stack(arrays), jnp.float32)
@@ -99,7 +102,7 @@ def network_actuator(networks: Sequence[ActuatorNetwork], below: Block, one_join
     )
     cell = {name: part("recurrence", name) for name in CELL} if first.recurrence is not None else None
     return NetworkActuator(
-        below,
+        below.actuator,
         Layers(weights, biases, part("linear")),
         None if cell is None else Gru(**cell, step_s=first.step_s),
         part("scales", "shift"),
@@ -108,4 +111,5 @@ def network_actuator(networks: Sequence[ActuatorNetwork], below: Block, one_join
         Range(part("scales", "low"), part("scales", "high")),
         History(tuple(round(k * first.step_s, 9) for k in first.history), 2, first.step_s),
         first.adds,
+        below.command == "position",
     )

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from gapless.core import Block, Parameter, Params, Signals
 from gapless.nets.fitting import FitNetwork, Fitted, fit_network
 from gapless.simulators.parts.actuator_network import NetworkActuator, look
-from gapless.simulators.parts.history import History, spread
+from gapless.simulators.parts.history import spread
 
 from .bounded import to_free, to_params
 from .marquardt import minimise
@@ -73,7 +73,7 @@ def fit_network_to_torque(
     def rows(of: Measured) -> tuple[Array, Array]:
         # What the network must answer: all of the torque, or what the rung below leaves.
         below = torques(network.below, params, of) if network.adds else 0.0
-        return seen_by(network.history, of), of.torque - below
+        return seen_by(network, of), of.torque - below
 
     def loss(weights: Any, some: tuple[Array, Array], key: PRNGKeyArray) -> Float[Array, ""]:
         features, wanted = some
@@ -84,10 +84,11 @@ def fit_network_to_torque(
     return network.with_weights(fitted.module), fitted
 
 
-def seen_by(history: History, of: Measured) -> Float[Array, "window time feature"]:
-    """What a network with this history sees at each sample."""
+def seen_by(network: NetworkActuator, of: Measured) -> Float[Array, "window time feature"]:
+    """What the network sees at each sample."""
+    history, relative = network.history, network.relative
     begun = spread(history.init(), of.target.shape[:1])
-    _, seen = jax.lax.scan(lambda memory, row: look(history, memory, row, of.period_s), begun, of.in_turn)
+    _, seen = jax.lax.scan(lambda memory, row: look(history, memory, row, of.period_s, relative), begun, of.in_turn)
     return jnp.moveaxis(seen, 0, 1)
 
 

@@ -91,6 +91,8 @@ class NetworkActuator(Block):
     history: History
     adds: bool = eqx.field(static=True, default=False)
     """Whether the network's torque is added to the rung below or stands in its place."""
+    relative: bool = eqx.field(static=True, default=True)
+    """Whether it sees how far the position is from the target, or the command itself: a force has no position to reach."""
 
     @property
     def weights(self) -> "Weights":
@@ -110,7 +112,7 @@ class NetworkActuator(Block):
         self, params: Params, memory: dict[str, Any], inputs: Signals, dt_s: float, key: PRNGKeyArray
     ) -> tuple[dict[str, Any], Signals]:
         below_memory, outputs = self.below.step(params, memory["below"], inputs, dt_s, key)
-        past, features = look(self.history, memory["past"], inputs, dt_s)
+        past, features = look(self.history, memory["past"], inputs, dt_s, self.relative)
         hidden, answer = self.answer(features, memory["hidden"], dt_s)
         trusted = self.range.trust(features)
         # Switched off, a servo exerts nothing, learned or not.
@@ -140,9 +142,12 @@ def spoken(trusted: Float[Array, "..."], below: str) -> str:
     return f"The network was outside its training range in {share:.1%} of the steps; there {below!r} answered, or helped to."
 
 
-def look(history: History, memory: Any, inputs: Signals, dt_s: float) -> tuple[Any, Float[Array, "*many feature"]]:
-    """Errors at the history's lags, then velocities, and the memory with this moment in it."""
-    now = jnp.stack([inputs["target"] - inputs["position"], inputs["velocity"]], axis=-1)
+def look(
+    history: History, memory: Any, inputs: Signals, dt_s: float, relative: bool = True
+) -> tuple[Any, Float[Array, "*many feature"]]:
+    """Errors (or commands) at the history's lags, then velocities, and the memory with this moment in it."""
+    first = inputs["target"] - inputs["position"] if relative else inputs["target"]
+    now = jnp.stack([first, inputs["velocity"]], axis=-1)
     memory, past = history.step(memory, now, dt_s)
     return memory, jnp.concatenate([past[..., 0], past[..., 1]], axis=-1)
 
@@ -161,6 +166,8 @@ class NetworkForm:
     """Width of the recurrent memory; 0 for none."""
     adds: bool = False
     """Whether it corrects the rung below or replaces it."""
+    relative: bool = True
+    """Whether it sees target minus position, or the command itself."""
 
     @property
     def history(self) -> History:
@@ -182,7 +189,7 @@ def new_network(
     history, joints = form.history, inputs["target"].shape[2:]
     in_turn = {k: jnp.moveaxis(inputs[k], 1, 0) for k in ("target", "position", "velocity")}
     begun = spread(history.init(), in_turn["target"].shape[1:])
-    _, seen = jax.lax.scan(lambda memory, row: look(history, memory, row, dt_s), begun, in_turn)
+    _, seen = jax.lax.scan(lambda memory, row: look(history, memory, row, dt_s, form.relative), begun, in_turn)
     flat = seen.reshape(-1, *seen.shape[2:])
     layers_key, gru_key = jax.random.split(key)
     features = seen.shape[-1]
@@ -190,7 +197,7 @@ def new_network(
     gru = new_gru(features, form.recurrent, form.spacing_s, gru_key, joints) if form.recurrent else None
     scale = 1 / jnp.maximum(flat.std(0), 1e-6)
     known = Range(flat.min(0), flat.max(0))
-    return NetworkActuator(below, layers, gru, flat.mean(0), scale, torque, known, history, form.adds)
+    return NetworkActuator(below, layers, gru, flat.mean(0), scale, torque, known, history, form.adds, form.relative)
 
 
 def new_layers(inputs: int, hidden: tuple[int, int], key: PRNGKeyArray, joints: tuple[int, ...] = ()) -> Layers:
