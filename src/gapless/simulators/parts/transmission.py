@@ -4,9 +4,16 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, Params, Signals
+from gapless.core import Block, Parameter, Params, Signals
 
 from .history import History
+
+TRANSMISSION = (
+    Parameter("gear.gap", "rad", 0.005, 1e-4, 0.2, "actuation"),
+    Parameter("gear.stiffness", "N m/rad", 50.0, 1.0, 1e4, "actuation"),
+    Parameter("gear.damping", "N m s/rad", 0.1, 1e-3, 10.0, "actuation"),
+    Parameter("gear.rotor", "kg m2", 0.005, 1e-5, 0.5, "inertia"),
+)
 
 
 class Latency(Block):
@@ -32,7 +39,7 @@ class Latency(Block):
 
 
 class Backlash(Block):
-    """Play between motor and joint ("gear.gap", in rad): the target side must cross the gap before the joint hears of it."""
+    """Play between motor and joint: the target side must cross the gap before the joint hears of it."""
 
     def init(self, key: PRNGKeyArray) -> dict:
         return {"held": jnp.zeros(()), "begun": jnp.zeros(())}
@@ -47,10 +54,7 @@ class Backlash(Block):
 
 
 class Compliance(Block):
-    """A rotor behind a spring and a damper: it takes the motor's torque and hands on what the gear transmits.
-
-    Its parameters are "gear.rotor" in kg m², "gear.stiffness" in N m/rad and "gear.damping" in N m s/rad.
-    """
+    """A rotor behind a spring and a damper: it takes the motor's torque and hands on what the gear transmits."""
 
     def init(self, key: PRNGKeyArray) -> dict:
         return {"angle": jnp.zeros(()), "rate": jnp.zeros(()), "begun": jnp.zeros(())}
