@@ -1,6 +1,7 @@
 """One command, `gapless`, with subcommands named after the loop."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Union
@@ -24,8 +25,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; a user's mistake costs one sentence and exit status 2."""
     chosen = tyro.conf.OmitSubcommandPrefixes[_choice()]
     given = with_kind(sys.argv[1:] if arguments is None else arguments)
-    command: Any = tyro.cli(chosen, prog="gapless", description=DESCRIPTION, args=given)
     try:
+        command: Any = tyro.cli(chosen, prog="gapless", description=DESCRIPTION, args=given)
         _compile_once()
         printed = command.run()
         if command.json is not None:
@@ -35,6 +36,9 @@ def main(arguments: list[str] | None = None) -> None:
     except GaplessError as error:
         complain(str(error))
         sys.exit(2)
+    except BrokenPipeError:  # whoever reads us, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except KeyboardInterrupt:
         complain("interrupted; nothing is lost. Run the same command again to go on.")
         sys.exit(130)
