@@ -61,7 +61,7 @@ class Engine:
     def __init__(self, workspace: Workspace, options: Kill) -> None:
         self.workspace, self.began, self.began_at = workspace, time.perf_counter(), time.time()
         self._errors = workspace.folder / "errors.txt"
-        command = [sys.executable, "-m", "gapless.cli", "crank", "-n", str(options.cranks)]
+        command = [sys.executable, "-m", "gapless.cli", "crank", "--force", "-n", str(options.cranks)]
         command += ["--workspace", str(workspace.folder), "--robot", f"twin:cartpole?seed={options.seed}"]
         command += ["--seed", str(options.seed), *SMALL]
         with self._errors.open("w") as errors:
