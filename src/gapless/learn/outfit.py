@@ -11,6 +11,7 @@ from gapless.core import GaplessError
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.model import object_name
 from gapless.simulators.parts import Correction, Residual, Sight, silent_correction
+from gapless.simulators.servos import driven_joint
 
 from .knots import Linear
 from .windows import Windows, read_joints
@@ -130,10 +131,9 @@ def _driven(simulator: MujocoSimulator) -> dict[str, list[str]]:
     """Joints that commands act on → those commands."""
     model, found = simulator.model, {}
     for command in simulator.interface.commands:
-        actuator = model.actuator(command.name)
-        if mujoco.mjtTrn(int(actuator.trntype[0])) == mujoco.mjtTrn.mjTRN_JOINT and command.width == 1:
-            joint = object_name(model, mujoco.mjtObj.mjOBJ_JOINT, int(actuator.trnid[0]))
-            found.setdefault(joint, []).append(command.name)
+        number = driven_joint(model, model.actuator(command.name).id)
+        if number >= 0 and command.width == 1:
+            found.setdefault(object_name(model, mujoco.mjtObj.mjOBJ_JOINT, number), []).append(command.name)
     return {joint: commands for joint, commands in found.items() if joint in simulator.joints}
 
 
