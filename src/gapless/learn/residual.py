@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import equinox as eqx
@@ -104,41 +105,60 @@ def learn_residual(
     before = prediction_errors(simulator, found.belief, held_out)
     if windows is None or not len(before) or found.chi_square < recipe.worth:
         return None
-    learnt = _meant(simulator, prior, found, windows, (logs, held_out), before, recipe, seed, tell)
+    lesson = _Lesson(simulator, found, windows, recipe)
+    tries = _rounds(lesson, seed, tell)
+    learnt = None
+    if tries:
+        tell("refitting the parameters beside the residual")
+        learnt = _meant(lesson, tries, before, _moved(prior, found.belief), (logs, held_out), seed)
     if not recipe.unrest:
         return learnt
     if learnt is None:
         same = float(np.median(before))
-        learnt = Learnt(_silent(simulator, recipe), found, Comparison(same, same, 1.0))
+        learnt = Learnt(lesson.silent, found, Comparison(same, same, 1.0))
     tell("measuring what nothing explains")
-    sizes = natural_sizes(simulator, learnt.residual, windows)
-    level, mean = per_query(windows, found.noise), learnt.identified.belief.mean()
-    linear = linearise(simulator, learnt.residual, mean, windows, level, sizes)
-    return replace(learnt, residual=restless(learnt.residual, linear, sizes, simulator.interface.period_s))
+    linear = lesson.around(learnt.residual, learnt.identified)
+    return replace(learnt, residual=restless(learnt.residual, linear, lesson.sizes, simulator.interface.period_s))
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """What a residual is learned from: windows, and the simulator as it was identified without one."""
+
+    simulator: MujocoSimulator
+    found: Identified
+    windows: Windows
+    recipe: LearnResidual
+
+    @cached_property
+    def silent(self) -> Residual:
+        r = self.recipe
+        return silent_residual(self.simulator, r.kind, r.history, r.waves, r.members)
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        return natural_sizes(self.simulator, self.silent, self.windows)
+
+    def around(self, residual: Residual, identified: Identified) -> Linear:
+        """The windows linearised around a residual and the parameters beside it."""
+        level = per_query(self.windows, self.found.noise)
+        return linearise(self.simulator, residual, identified.belief.mean(), self.windows, level, self.sizes)
 
 
 def _meant(
-    simulator: MujocoSimulator, prior: Gaussian, found: Identified, windows: Windows, logs: tuple[list[Log], list[Log]],
-    before: Float[np.ndarray, " window"], recipe: LearnResidual, seed: int, tell: Callable[[str], None],
+    lesson: _Lesson, tries: list[Residual], before: Float[np.ndarray, " window"], prior: Gaussian,
+    logs: tuple[list[Log], list[Log]], seed: int,
 ) -> Learnt | None:  # fmt: skip
     """The residual whose members predict the held-out logs, the second of `logs`, better; None where none does."""
-    training, held_out = logs
-    tries = _rounds(simulator, found, windows, recipe, seed, tell)
-    if not tries:
-        return None
+    simulator, found, (training, held_out) = lesson.simulator, lesson.found, logs
     errors = [prediction_errors(with_residual(simulator, r), found.belief, held_out) for r in tries]
     best = int(np.argmin([np.median(e) for e in errors]))
-    tell("refitting the parameters beside the residual")
     whole = with_residual(simulator, tries[best])
-    again = identify(whole, _moved(prior, found.belief), training, held_out, recipe.refit, seed)
+    again = identify(whole, prior, training, held_out, lesson.recipe.refit, seed)
     refitted = prediction_errors(whole, again.belief, held_out)
     better = np.median(refitted) <= np.median(errors[best])
     judged = compare(before, refitted if better else errors[best], seed)
     return Learnt(tries[best], again if better else _as_sure_as(again, found), judged) if judged.better else None
-
-
-def _silent(simulator: MujocoSimulator, recipe: LearnResidual) -> Residual:
-    return silent_residual(simulator, recipe.kind, recipe.history, recipe.waves, recipe.members)
 
 
 def _as_sure_as(again: Identified, found: Identified) -> Identified:
@@ -147,20 +167,14 @@ def _as_sure_as(again: Identified, found: Identified) -> Identified:
     return replace(found, belief=Gaussian(b.names, b.centre, again.belief.covariance, b.low, b.high))
 
 
-def _rounds(
-    simulator: MujocoSimulator, found: Identified, windows: Windows, recipe: LearnResidual, seed: int,
-    tell: Callable[[str], None],
-) -> list[Residual]:  # fmt: skip
+def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Residual]:
     """The residual after each round; none where windows left out are not explained by it."""
-    level = per_query(windows, found.noise)
-    residual = _silent(simulator, recipe)
-    sizes = natural_sizes(simulator, residual, windows)
-    choice, tries = None, []
-    for k in range(recipe.rounds):
-        tell(f"learning a residual, round {k + 1} of {recipe.rounds}")
-        linear = linearise(simulator, residual, found.belief.mean(), windows, level, sizes)
+    residual, choice, tries = lesson.silent, None, []
+    for k in range(lesson.recipe.rounds):
+        tell(f"learning a residual, round {k + 1} of {lesson.recipe.rounds}")
+        linear = lesson.around(residual, lesson.found)
         if choice is None:
-            residual = _outfit(residual, linear, sizes)
+            residual = _outfit(residual, linear, lesson.sizes)
             choice = _choose(residual, linear, generator_for(seed, "residual", "choice"))
         if choice.left >= 1:
             break

@@ -1,6 +1,7 @@
 """The rungs from motion alone, through a simulation of the joint in the surroundings that the model gives it."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import equinox as eqx
@@ -15,7 +16,7 @@ from gapless.simulators.joints import PLANT, Joints
 from gapless.simulators.parts.actuator_network import NetworkActuator
 
 from .climb_torque import network_on_torque
-from .fits import DATA_SHEET, NETWORKS, Climb, Fit, Tell, best, data_sheet, looked_at, rungs_of
+from .fits import Climb, Fit, Tell, data_sheet, looked_at, rung_by_rung
 from .guess import begin, guess
 from .ladder import Rung
 from .motion import MatchMotion, fit_joints, fit_network_to_motion
@@ -33,23 +34,19 @@ def fit_from_motion(
     first, pieces = guess(learn, driven.told), learn.pieces
     moved = float(np.std(learn.position - learn.position[:, :1]))
     match = MatchMotion(max(0.1 * moved, 1e-6), recipe.iterations)
-    rungs, fits = rungs_of(recipe, driven.told), {DATA_SHEET: _as_modelled(driven, judge)}
-    count = 1 + len(rungs) + len(NETWORKS) * recipe.networks
-    for name, (rung, law) in rungs.items():
 
-        def told(step: int, cost: float, name: str = name, done: int = len(fits)) -> None:
-            tell(name, (done + step / recipe.iterations) / count)
-
-        tell(name, len(fits) / count)
+    def one(rung: Rung, law: str, told: Callable[[float], None]) -> Fit:
         free, start = begin(rung.parameters, first)
         joints = _joints(rung, learn.period_s)
-        params, _ = fit_joints(joints, free, _on_time(start), pieces, match, told)
-        fits[name] = Fit(rung, law, params, _errors(joints, params, judge))
-    below = best(fits, recipe.margin).rung
-    for name in NETWORKS if recipe.networks else ():
-        tell(name, len(fits) / count)
-        fits[name] = _network(name, below, fits[below], (learn, judge), recipe, seed)
-    return fits
+        params, _ = fit_joints(
+            joints, free, _on_time(start), pieces, match, lambda step, cost: told(step / recipe.iterations)
+        )
+        return Fit(rung, law, params, _errors(joints, params, judge))
+
+    def network(name: str, base: str, below: Fit) -> Fit:
+        return _network(name, base, below, (learn, judge), recipe, seed)
+
+    return rung_by_rung(driven, recipe, _as_modelled(driven, judge), one, network, tell)
 
 
 def _network(name: str, base: str, below: Fit, windows: tuple[Windows, Windows], recipe: Climb, seed: int) -> Fit:

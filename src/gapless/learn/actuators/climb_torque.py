@@ -1,5 +1,7 @@
 """The rungs from measured torque, on the recorded motion itself."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +14,7 @@ from gapless.simulators.parts.actuator_network import NetworkActuator, new_netwo
 from gapless.simulators.parts.friction import Drag
 from gapless.simulators.parts.transmission import Latency
 
-from .fits import DATA_SHEET, NETWORKS, Climb, Fit, Tell, best, data_sheet, form_of, looked_at, rungs_of
+from .fits import Climb, Fit, Tell, data_sheet, form_of, looked_at, rung_by_rung
 from .guess import begin, guess
 from .ladder import Rung
 from .recorded import Windows
@@ -26,20 +28,19 @@ def fit_from_torque(
 ) -> dict[str, Fit]:
     """Every rung, from the lowest on."""
     first, warm_up = guess(learn, driven.told), _warm_up(learn)
-    rungs, fits = rungs_of(recipe, driven.told), {DATA_SHEET: _as_modelled(driven, judge)}
-    count = 1 + len(rungs) + len(NETWORKS) * recipe.networks
-    for name, (rung, law) in rungs.items():
-        tell(name, len(fits) / count)
+
+    def one(rung: Rung, law: str, told: Callable[[float], None]) -> Fit:
         # What the joint turns does not show in its torque.
         free, start = begin([p for p in rung.parameters if p != INERTIA], first)
-        params = fit_torque(_block(rung, learn.period_s), free, _one(start), learn.measured, warm_up, recipe.iterations)
+        block = _block(rung, learn.period_s)
+        params = fit_torque(block, free, _one(start), learn.measured, warm_up, recipe.iterations)
         params = _later(params, -learn.period_s / 2) | {INERTIA.name: jnp.asarray(0.0)}
-        fits[name] = Fit(rung, law, params, _errors(_block(rung, learn.period_s), params, judge, warm_up))
-    below = best(fits, recipe.margin).rung
-    for name in NETWORKS if recipe.networks else ():
-        tell(name, len(fits) / count)
-        fits[name] = _network(name, below, fits[below], (learn, judge), recipe, seed)
-    return fits
+        return Fit(rung, law, params, _errors(block, params, judge, warm_up))
+
+    def network(name: str, base: str, below: Fit) -> Fit:
+        return _network(name, base, below, (learn, judge), recipe, seed)
+
+    return rung_by_rung(driven, recipe, _as_modelled(driven, judge), one, network, tell)
 
 
 def _network(name: str, base: str, below: Fit, windows: tuple[Windows, Windows], recipe: Climb, seed: int) -> Fit:

@@ -72,6 +72,28 @@ def rungs_of(recipe: Climb, command: Command) -> dict[str, tuple[Rung, str]]:
     return named | {rung.name: (rung, recipe.laws[0]) for rung in behind}
 
 
+def rung_by_rung(
+    driven: Driven, recipe: Climb, sheet: Fit, one: Callable[[Rung, str, Callable[[float], None]], Fit],
+    network: Callable[[str, str, Fit], Fit], tell: Tell,
+) -> dict[str, Fit]:  # fmt: skip
+    """Every rung, from the lowest on: `one` fits those that physics names, `network` those on the best of them."""
+    rungs, fits = rungs_of(recipe, driven.told), {DATA_SHEET: sheet}
+    count = 1 + len(rungs) + len(NETWORKS) * recipe.networks
+
+    def telling(name: str) -> Callable[[float], None]:
+        done = len(fits)
+        tell(name, done / count)
+        return lambda share: tell(name, (done + share) / count)
+
+    for name, (rung, law) in rungs.items():
+        fits[name] = one(rung, law, telling(name))
+    base = best(fits, recipe.margin).rung
+    for name in NETWORKS if recipe.networks else ():
+        telling(name)
+        fits[name] = network(name, base, fits[base])
+    return fits
+
+
 def data_sheet(driven: Driven) -> Rung:
     """The actuator as the model file has it, with the joint's own friction."""
     lowest = ladder("m1", driven.told)[0]
