@@ -1,0 +1,1 @@
+"""A world in two dimensions whose contacts a network solves."""
