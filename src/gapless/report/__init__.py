@@ -2,7 +2,9 @@
 
 from .comparison import Chapter, write_comparison
 from .film import shoot
+from .local_server import LocalServer
 from .page import write_report
 from .story import FILM
+from .world_page import world_page
 
-__all__ = ["FILM", "Chapter", "shoot", "write_comparison", "write_report"]
+__all__ = ["FILM", "Chapter", "LocalServer", "shoot", "world_page", "write_comparison", "write_report"]

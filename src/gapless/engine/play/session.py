@@ -77,6 +77,12 @@ class Session:
         self.frames += frames
         self._recover()
 
+    def warm(self) -> None:
+        """Compile all that a game needs, and begin anew."""
+        self._touching(self.scene, self._shown()[0], 0)
+        self.step(1)
+        self.reset(self.kind)
+
     def state(self) -> dict[str, Any]:
         """All that is to be seen: what bodies are, where Box2D has them and where each member does."""
         slots = taken(self.scene)
