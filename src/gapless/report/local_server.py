@@ -61,6 +61,8 @@ class _Handler(BaseHTTPRequestHandler):
     server: LocalServer  # pyright: ignore[reportIncompatibleVariableOverride]
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE_S
+    unread = True
+    """Whether bytes of the question may still wait: the connection is of no use then."""
 
     def do_GET(self) -> None:
         if not self._ours():
@@ -113,9 +115,6 @@ class _Handler(BaseHTTPRequestHandler):
             return plain_object(content)
         except ValueError as error:
             raise GaplessError(f"the question is not the JSON that belongs here: {error}.") from None
-
-    unread = True
-    """Whether bytes of the question may still wait: the connection is of no use then."""
 
     def _refuse(self, code: int, sentence: str) -> None:
         self.close_connection = self.close_connection or self.unread

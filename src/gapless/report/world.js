@@ -1,5 +1,5 @@
 // All stepping happens in the server; this page draws what it answers and tells it what the pointer does.
-const FRAME_S = 1 / 60, MOST_FRAMES = 8, SKIN_M = 0.01, RIM_M = 0.06, TAP_PX = 6;
+const FRAME_S = 1 / 60, MOST_FRAMES = 8, SKIN_M = 0.01, TAP_PX = 6;
 const TAPPED = { box: 0.3, circle: 0.25, polygon: 0.32 }; // reach of a body that is dropped by a tap, in m
 const $ = (id) => document.getElementById(id);
 const canvases = { truth: $("truth"), network: $("network") };
@@ -68,12 +68,9 @@ function drawWorld(name, dark) {
   const canvas = canvases[name], pen = canvas.getContext("2d"), style = getComputedStyle(canvas);
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.clearRect(0, 0, canvas.width, canvas.height);
-  const scale = canvas.width / (2 * (state.half[0] + RIM_M));
+  const scale = canvas.width / (2 * state.half[0]);
   pen.setTransform(scale, 0, 0, -scale, canvas.width / 2, canvas.height / 2);
   pen.lineJoin = "round";
-  pen.lineWidth = 1.5 / scale;
-  pen.strokeStyle = style.outlineColor;
-  pen.strokeRect(-state.half[0], -state.half[1], 2 * state.half[0], 2 * state.half[1]);
   const poses = name === "truth" ? [state.truth] : state.members;
   poses[0].forEach((pose, k) => drawBody(pen, state.bodies[k], pose, { dark, scale, fill: true }));
   for (const others of poses.slice(1)) others.forEach((pose, k) => drawBody(pen, state.bodies[k], pose, { dark, scale }));
@@ -162,7 +159,7 @@ const toWorld = ([x, y, angle], [u, v]) =>
 const toBody = ([x, y, angle], [u, v]) => toWorld([0, 0, -angle], [u - x, v - y]);
 
 function place(canvas, event) {
-  const box = canvas.getBoundingClientRect(), scale = (2 * (state.half[0] + RIM_M)) / canvas.clientWidth;
+  const box = canvas.getBoundingClientRect(), scale = (2 * state.half[0]) / canvas.clientWidth;
   const x = event.clientX - box.left - canvas.clientLeft - canvas.clientWidth / 2;
   const y = event.clientY - box.top - canvas.clientTop - canvas.clientHeight / 2;
   return [clamp(x * scale, state.half[0]), clamp(-y * scale, state.half[1])];
@@ -255,8 +252,8 @@ function matter() {
 
 function tellMatter() {
   const { mass, ...others } = matter();
-  $("mass-is").textContent = ` ${mass.toPrecision(2)} kg`;
-  for (const [name, value] of Object.entries(others)) $(`${name}-is`).textContent = ` ${value.toFixed(2)}`;
+  $("mass-is").textContent = `${mass.toPrecision(2)} kg`;
+  for (const [name, value] of Object.entries(others)) $(`${name}-is`).textContent = `${value.toFixed(2)}`;
 }
 
 // ---------------------------------------------------------------- the clock

@@ -7,8 +7,8 @@ from .markup import Markup, join, tag
 
 TITLE = "A world that a network steps"
 HINT = (
-    "Drag across empty space to draw a body, tap to drop one, drag a body to push it. Both worlds get the same bodies and "
-    "the same hand; each moves them as it thinks they move."
+    "Drag across empty space to draw a body, tap to drop one, drag a body to push it. Both worlds get the same bodies and the "
+    "same pushes."
 )
 WORLDS = {
     "truth": ("Box2D", "The physics engine that taught the network."),
@@ -63,10 +63,7 @@ def _head_line() -> Markup:
 
 
 def _controls() -> Markup:
-    buttons = [
-        tag("button", name, id=key, type="button", data_tip=says, aria_label=f"{name}: {says}")
-        for key, (name, says) in BUTTONS.items()
-    ]
+    buttons = [tag("button", name, id=key, type="button", title=says) for key, (name, says) in BUTTONS.items()]
     return tag(
         "div",
         tag("div", *buttons, class_="group"),
@@ -87,7 +84,7 @@ def _choice(name: str, legend: str, options: Mapping[str, str]) -> Markup:
         )
         for k, word in options.items()
     ]
-    return tag("fieldset", tag("legend", legend), *labels, class_="choice")
+    return tag("div", tag("span", legend), tag("div", *labels), role="radiogroup", aria_label=legend, class_="choice")
 
 
 def _worlds() -> Markup:
@@ -96,10 +93,8 @@ def _worlds() -> Markup:
 
 def _world(key: str, name: str, says: str) -> Markup:
     canvas = tag("canvas", id=key, role="img", aria_label=f"The bodies as {name} moves them")
-    words = [tag("b", name), tag("span", says)]
-    if key == "network":
-        box = tag("input", type="checkbox", id="overlay")
-        words.append(tag("label", box, " Box2D over it, dashed", class_="overlay"))
+    switch = tag("label", tag("input", type="checkbox", id="overlay"), "Box2D over it, dashed", class_="overlay")
+    words = tag("b", name), switch if key == "network" else join(), tag("p", says)
     return tag("figure", tag("div", *words, class_="caption"), canvas)
 
 
@@ -115,7 +110,8 @@ def _matter() -> Markup:
     sliders = [
         tag(
             "label",
-            join(tag("span", label), tag("output", id=f"{key}-is")),
+            tag("span", label),
+            tag("output", id=f"{key}-is"),
             tag("input", type="range", id=key, min=low, max=high, step="0.01", value=first),
             class_=f"slider {key}",
         )
