@@ -227,20 +227,12 @@ def test_overlay_draws_box2d_over_the_network(empty: tuple[Game, Any]):
     assert page.evaluate(shot) != before
 
 
-def test_page_says_when_its_server_has_stopped(make_members: Callable, open_page: Callable):
-    told = {"/state": lambda asked: STILL, "/step": lambda asked: STILL}
-    with LocalServer(world_page(), told) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        page = open_page(server.url).page
-        page.wait_for_function("() => state")
-        server.shutdown()
-        thread.join()
-    page.evaluate("() => { fetch = () => Promise.reject(new TypeError('gone')); }")
+def test_page_says_when_its_server_is_gone_and_goes_on_when_it_is_back(running: Game, open_page: Callable):
+    page = open_page(running.url).page
+    page.wait_for_function("() => state && state.time > 0")
+    page.context.set_offline(True)
     page.get_by_text("The server has stopped.").wait_for()
-
-
-STILL = {
-    "kind": "fall", "half": [2.4, 1.8], "room": 20, "time": 0.0, "bodies": [], "truth": [], "members": [[]],
-    "spread": 0.0, "error": 0.0, "lost": 0,
-}  # fmt: skip
+    page.context.set_offline(False)
+    page.wait_for_function("() => document.getElementById('said').textContent === ''", timeout=10_000)
+    before = running.ask("state")["time"]
+    page.wait_for_function(f"() => state.time > {before}")

@@ -8,7 +8,7 @@ import pytest
 from gapless.core import GaplessError
 from gapless.simulators.planar import matter
 from gapless.simulators.planar.geometry import SKIN_M
-from gapless.simulators.planar.raster import Paint, View, coverage, grey, picture, pictures
+from gapless.simulators.planar.raster import Paint, View, coverage, deepest, grey, lined, picture, pictures
 from gapless.simulators.planar.scene import CORNERS, Motion, Scene
 from gapless.simulators.planar.scenes import Scenes, draw
 
@@ -100,7 +100,7 @@ def test_gradient_is_finite_where_nothing_is_to_be_seen():
 
 
 def test_line_runs_along_the_edge_and_leaves_the_middle_empty():
-    image = coverage(scene_of(BOX), motion_of((0.0, 0.0, 0.0)), VIEW, line_px=1.0)
+    image = lined(deepest(scene_of(BOX), motion_of((0.0, 0.0, 0.0)), VIEW), VIEW, 1.0)
     assert float(image[32, 48]) == 0.0
     around = 2 * (1.0 + 0.6 + 4 * SKIN_M)
     assert area(image) == pytest.approx(around * VIEW.pixel_m, rel=0.05)

@@ -80,19 +80,22 @@ def picture(scene: Scene, motion: Motion, paint: Paint, view: View) -> Float[Arr
     return jax.lax.scan(over, ground, (outlines(scene, motion), there, paint.part))[0]
 
 
-@partial(jax.jit, static_argnames=("view", "line_px"))
-def coverage(scene: Scene, motion: Motion, view: View, line_px: float | None = None) -> Float[Array, "height width"]:
-    """How much of each pixel is covered by bodies that are free, or by lines along their edges."""
+@partial(jax.jit, static_argnames="view")
+def coverage(scene: Scene, motion: Motion, view: View) -> Float[Array, "height width"]:
+    """How much of each pixel is covered by bodies that are free."""
+    return filled(deepest(scene, motion, view), view)
+
+
+def deepest(scene: Scene, motion: Motion, view: View) -> Float[Array, "height width"]:
+    """How far inside any free body each pixel is, in pixels; negative outside of all."""
 
     def more(below: Array, part: tuple[Outline, Array]) -> tuple[Array, None]:
         outline, there = part
-        inside = depth(outline, view)
-        covered = filled(inside, view) if line_px is None else filled(line_px / 2 - jnp.abs(inside), view)
-        covered = there * covered
-        return jnp.where(covered > below, covered, below), None
+        inside = jnp.where(there, depth(outline, view), -FAR_M)
+        return jnp.where(inside > below, inside, below), None
 
-    there = (scene.free[scene.owner] & (scene.count > 0)).astype(jnp.float32)
-    return jax.lax.scan(more, jnp.zeros((view.height, view.width)), (outlines(scene, motion), there))[0]
+    there = scene.free[scene.owner] & (scene.count > 0)
+    return jax.lax.scan(more, jnp.full((view.height, view.width), -FAR_M), (outlines(scene, motion), there))[0]
 
 
 def depth(outline: Outline, view: View) -> Float[Array, "height width"]:
@@ -115,3 +118,8 @@ def depth(outline: Outline, view: View) -> Float[Array, "height width"]:
 def filled(inside: Float[Array, "height width"], view: View) -> Float[Array, "height width"]:
     """The share of a pixel that is covered, from how far inside its middle is."""
     return jnp.clip(0.5 + inside / view.edge_px, 0.0, 1.0)
+
+
+def lined(inside: Float[Array, "height width"], view: View, wide_px: float) -> Float[Array, "height width"]:
+    """The same for a line along the edge."""
+    return filled(wide_px / 2 - jnp.abs(inside), view)
