@@ -227,6 +227,19 @@ def test_overlay_draws_box2d_over_the_network(empty: tuple[Game, Any]):
     assert page.evaluate(shot) != before
 
 
+def test_paused_page_shows_where_bodies_will_go_and_forgets_it_when_they_go(empty: tuple[Game, Any]):
+    game, page = empty
+    game.ask("add", {"circle": {"centre": [0.0, 0.0], "radius": 0.3}})
+    page.locator("#pause").click()
+    page.wait_for_function("() => futures && futures.members.length === 2 && futures.truth.length === 1")
+    drag(page, "truth", (0.0, 0.0), (1.0, 0.0), drop=False)
+    page.wait_for_function("() => futures && futures.members[1][0].at(-1)[0] > 0.8")
+    assert game.ask("state")["truth"][0][0] == pytest.approx(0.0, abs=1e-3)
+    page.mouse.up()
+    page.locator("#pause").click()
+    page.wait_for_function("() => futures === null")
+
+
 def test_page_says_when_its_server_is_gone_and_goes_on_when_it_is_back(running: Game, open_page: Callable):
     page = open_page(running.url).page
     page.wait_for_function("() => state && state.time > 0")

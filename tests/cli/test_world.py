@@ -1,28 +1,20 @@
 """`gapless world`: the page is served until Ctrl-C, and what cannot be is refused before anything is compiled."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jax
 import pytest
 
 from gapless.cli import main, world
 from gapless.engine.play import Session
 from gapless.report import LocalServer
-
-ALONE = """
-import sys; sys.path.insert(0, {tests!r})
-import jax, conftest
-from gapless.cli import main, world
 from gapless.simulators.planar.clone import Clone
-world.members = lambda weights: [Clone(jax.random.key(0))]
-world.Session.warm = lambda self: None
-main(["world", "play", "--port", "0", "--no-open", "--bodies", "1"])
-"""
+from gapless.simulators.planar.stored import save_members
 
 
 @pytest.fixture
@@ -89,12 +81,23 @@ def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture):
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_the_process_quietly():
-    script = ALONE.format(tests=str(Path(__file__).parents[1]))
-    command = [sys.executable, "-c", script]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=dict(os.environ), **pipes) as process:
+def test_ctrl_c_ends_the_process_quietly(tmp_path: Path):
+    save_members(tmp_path, [Clone(jax.random.key(k)) for k in range(2)])
+    command = [
+        sys.executable,
+        "-m",
+        "gapless.cli",
+        "world",
+        "play",
+        "--port",
+        "0",
+        "--no-open",
+        "--weights",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
+            assert process.stdout is not None
             said = next(line for line in process.stdout if "Play at" in line)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=20)

@@ -31,7 +31,9 @@ def placed(motion: Motion, *where: int, x: float) -> Motion:
 
 @pytest.fixture(scope="module")
 def scene() -> Scene:
-    return jax.tree.map(jnp.asarray, draw(Scenes(bodies=(1, 1), size_m=(0.6, 0.6), walls=False), np.random.default_rng(3))[0])
+    return jax.tree.map(
+        jnp.asarray, draw(Scenes(bodies=(1, 1), size_m=(0.6, 0.6), walls=False), np.random.default_rng(3))[0]
+    )
 
 
 def test_truth_is_white_and_members_tint_what_they_foresee_by_their_share(scene: Scene):

@@ -11,6 +11,7 @@ from gapless.core import GaplessError
 from gapless.core.seeds import generator_for
 from gapless.engine.play import DT_S, Session, answers, foresight, happening
 from gapless.report import Answer, LocalServer, shoot_world, world_page
+from gapless.simulators.planar import stored
 from gapless.simulators.planar.clone import Clone
 from gapless.simulators.planar.scenes import Kind, Scenes, draw
 
@@ -38,16 +39,16 @@ class Play(Common):
 
     def run(self) -> dict[str, Any]:
         answering: dict[str, Answer] = {}
-        try:
-            with LocalServer(world_page(), answering, self.port) as server:
-                session = self._session()
-                answering.update(answers(session))
-                say(f"Play at {server.url}; Ctrl-C ends it.")
+        with LocalServer(world_page(), answering, self.port) as server:
+            session = self._session()
+            answering.update(answers(session))
+            say(f"Play at {server.url}; Ctrl-C ends it.")
+            try:
                 if self.open:
                     webbrowser.open(server.url)
                 server.serve_forever()
-        except KeyboardInterrupt:
-            say("Stopped.")
+            except KeyboardInterrupt:
+                say("Stopped.")
         return {"url": server.url, "members": session.ensemble.size}
 
     def _session(self) -> Session:
@@ -110,6 +111,4 @@ class World:
 
 def members(weights: Path | None) -> list[Clone]:
     """An ensemble from a folder, or the one that comes with the package."""
-    from gapless.simulators.planar import stored  # pyright: ignore[reportAttributeAccessIssue]
-
     return stored.members() if weights is None else stored.members(weights)

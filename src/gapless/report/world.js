@@ -3,7 +3,7 @@ const FRAME_S = 1 / 60, MOST_FRAMES = 8, SKIN_M = 0.01, TAP_PX = 6;
 const TAPPED = { box: 0.3, circle: 0.25, polygon: 0.32 }; // reach of a body that is dropped by a tap, in m
 const $ = (id) => document.getElementById(id);
 const canvases = { truth: $("truth"), network: $("network") };
-let state = null, paused = false, gone = false, hand = null, stroke = null, pointer = null;
+let state = null, futures = null, stale = true, paused = false, gone = false, hand = null, stroke = null, pointer = null;
 
 // ---------------------------------------------------------------- asking
 let line = Promise.resolve();
@@ -42,6 +42,8 @@ function say(sentence) {
 // ---------------------------------------------------------------- showing
 function show(told) {
   state = told;
+  futures = null;
+  stale = true;
   document.body.classList.toggle("table", state.kind === "table");
   document.querySelector(`input[name=kind][value=${state.kind}]`).checked = true;
   if (hand && !state.bodies.some((body) => body.slot === hand.body)) hand = null;
@@ -77,23 +79,26 @@ function drawWorld(name, dark) {
   if (name === "network" && $("overlay").checked) {
     state.truth.forEach((pose, k) => drawBody(pen, state.bodies[k], pose, { dark, scale, ink: style.color }));
   }
+  if (futures) drawFutures(pen, poses, name === "truth" ? [futures.truth] : futures.members, { dark, scale });
   drawHand(pen, poses[0], style.color, scale);
   drawStroke(pen, style.color, scale);
 }
 
+const hueOf = (body) => (205 + 137.5 * body.slot) % 360;
+const edgeOf = (body, dark, strength) => `hsl(${hueOf(body)} ${dark ? 60 : 55}% ${dark ? 68 : 38}% / ${strength})`;
+
 function drawBody(pen, body, [x, y, angle], { dark, scale, fill, ink }) {
-  const hue = (205 + 137.5 * body.slot) % 360;
   pen.save();
   pen.translate(x, y);
   pen.rotate(angle);
   pen.beginPath();
   trace(pen, body);
   if (fill) {
-    pen.fillStyle = `hsl(${hue} ${dark ? 45 : 60}% ${dark ? 38 : 80}%)`;
+    pen.fillStyle = `hsl(${hueOf(body)} ${dark ? 45 : 60}% ${dark ? 38 : 80}%)`;
     pen.fill();
   }
   if (ink) pen.setLineDash([5 * devicePixelRatio / scale, 4 * devicePixelRatio / scale]);
-  pen.strokeStyle = ink ?? `hsl(${hue} ${dark ? 60 : 55}% ${dark ? 68 : 38}% / ${fill ? 1 : 0.75})`;
+  pen.strokeStyle = ink ?? edgeOf(body, dark, fill ? 1 : 0.75);
   pen.lineWidth = (fill ? 1.6 : 1.2) * devicePixelRatio / scale;
   pen.stroke();
   pen.restore();
@@ -121,6 +126,21 @@ function skinned(corners) {
 function normal([ax, ay], [bx, by]) {
   const length = Math.hypot(bx - ax, by - ay);
   return [(by - ay) / length, (ax - bx) / length];
+}
+
+// While the world stands still: where each member thinks that bodies will go.
+function drawFutures(pen, poses, worlds, { dark, scale }) {
+  pen.lineWidth = 1.5 * devicePixelRatio / scale;
+  worlds.forEach((world, member) => world.forEach((path, k) => {
+    pen.strokeStyle = pen.fillStyle = edgeOf(state.bodies[k], dark, 0.9);
+    pen.beginPath();
+    pen.moveTo(...poses[member][k]);
+    for (const place of path) pen.lineTo(...place);
+    pen.stroke();
+    pen.beginPath();
+    pen.arc(...path.at(-1), 3 * devicePixelRatio / scale, 0, 2 * Math.PI);
+    pen.fill();
+  }));
 }
 
 function drawHand(pen, poses, ink, scale) {
@@ -222,6 +242,7 @@ function move(name, event) {
   }
   if (event.pointerId !== pointer) return;
   if (hand) hand.target = at;
+  stale = true;
   if (stroke) {
     stroke.points.push(at);
     stroke.far = Math.max(stroke.far, Math.hypot(event.clientX - stroke.from[0], event.clientY - stroke.from[1]));
@@ -234,6 +255,7 @@ function up(name, event) {
   const made = stroke;
   canvases[name].classList.remove("held");
   pointer = hand = stroke = null;
+  stale = true;
   if (made && event.type === "pointerup") {
     const shape = made.far < TAP_PX ? tapped(made.tool, made.points[0]) : drawn(made);
     act("/add", { ...shape, ...matter() });
@@ -260,10 +282,23 @@ function tellMatter() {
 function pause(wanted) {
   paused = wanted;
   $("pause").textContent = paused ? "Go" : "Pause";
+  if (!paused) futures = null;
 }
 
 const held = () => hand && { body: hand.body, grip: hand.grip, target: hand.target };
 const nextFrame = () => new Promise(requestAnimationFrame);
+
+async function foresee() {
+  stale = false;
+  const asked = state;
+  try {
+    const told = await ask("/foresee", { hand: held() });
+    if (state === asked && paused) futures = told;
+  } catch (error) {
+    say(error.message);
+  }
+  draw();
+}
 
 async function run() {
   await act("/state");
@@ -276,6 +311,7 @@ async function run() {
       [owed, began, stepped] = [0, now, 0];
       $("figure-pace").textContent = "–";
       if (gone) await new Promise((done) => setTimeout(done, 1000)).then(() => act("/state"));
+      else if (stale) await foresee();
       continue;
     }
     const frames = Math.floor(owed);

@@ -7,8 +7,8 @@ from .markup import Markup, join, tag
 
 TITLE = "A world that a network steps"
 HINT = (
-    "Drag across empty space to draw a body, tap to drop one, drag a body to push it. Both worlds get the same bodies and the "
-    "same pushes."
+    "Drag across empty space to draw a body, tap to drop one, drag a body to push it. Both worlds get the same bodies and "
+    "the same pushes. Pause to see where each of them thinks that bodies will go in the next second."
 )
 WORLDS = {
     "truth": ("Box2D", "The physics engine that taught the network."),

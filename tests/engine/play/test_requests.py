@@ -36,6 +36,7 @@ REFUSED = [
     ("/add", {"polygon": TRIANGLE, "restitution": None}, "None is none"),
     ("/reset", {"kind": "moon"}, "fall or table; 'moon' is neither"),
     ("/clear", {"kind": ["fall"]}, "a list is neither"),
+    ("/foresee", {"frames": 1}, "known here: hand"),
     ("/align", {"please": 1}, "known here: nothing"),
 ]  # fmt: skip
 
@@ -57,9 +58,12 @@ fields = st.sampled_from(["frames", "hand", "circle", "polygon", "mass", "fricti
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(path=st.sampled_from(["/step", "/add", "/reset", "/clear"]), asked=st.dictionaries(fields, anything, max_size=3))
+@given(
+    path=st.sampled_from(["/step", "/add", "/reset", "/clear", "/foresee"]),
+    asked=st.dictionaries(fields, anything, max_size=3),
+)
 def test_no_question_is_worse_than_refused(game: Session, monkeypatch: pytest.MonkeyPatch, path: str, asked: dict):
-    for verb in ("step", "reset", "clear"):
+    for verb in ("step", "reset", "clear", "foresee"):
         monkeypatch.setattr(game, verb, lambda *_: None)
     try:
         answers(game)[path](asked)

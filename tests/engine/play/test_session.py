@@ -143,3 +143,17 @@ def test_lost_member_begins_again_where_box2d_is(playing: Session):
     playing.step(1)
     assert playing.state()["lost"] == 1
     assert all(bool(jnp.isfinite(x).all()) for x in jax.tree.leaves(playing.moving))
+
+
+def test_foreseen_second_is_the_one_that_comes_and_has_not_begun(playing: Session):
+    playing.clear("fall")
+    slot = playing.add(BALL, Matter())
+    before = playing.state()
+    foreseen = playing.foresee(hand(slot, 1.0, 1.0))
+    assert playing.state() == before
+    for _ in range(10):
+        playing.step(6, hand(slot, 1.0, 1.0))
+    state = playing.state()
+    assert foreseen["truth"][0][-1] == pytest.approx(state["truth"][0][:2], abs=1e-3)
+    assert [m[0][-1] for m in foreseen["members"]] == [pytest.approx(m[0][:2], abs=1e-3) for m in state["members"]]
+    assert len(foreseen["truth"][0]) == 10

@@ -1,5 +1,7 @@
 """The scene of a game: a box of four walls with room for some bodies, which are filled in one by one."""
 
+from typing import Any
+
 import numpy as np
 
 from gapless.simulators.planar import matter
@@ -20,19 +22,19 @@ TRIES = 200
 
 def empty(kind: Kind) -> tuple[Scene, Motion]:
     """Walls and nothing else; bodies have the first slots, walls the last four."""
-    size = SLOTS + 4
-    corners, count = np.zeros((size, CORNERS, 2), np.float32), np.zeros(size, np.int32)
-    owner, z = np.full(size, -1, np.int32), np.zeros((size, matter.WIDTH), np.float32)
+    size, falls = SLOTS + 4, kind == "fall"
+    fields: dict[str, Any] = {
+        "corners": np.zeros((size, CORNERS, 2), np.float32), "count": np.zeros(size, np.int32),
+        "radius": np.zeros(size, np.float32), "owner": np.full(size, -1, np.int32),
+        "z": np.zeros((size, matter.WIDTH), np.float32), "free": np.zeros(size, bool),
+        "gravity": np.array([0.0, -GRAVITY if falls else 0.0], np.float32), "table": np.float32(0 if falls else GRAVITY),
+    }  # fmt: skip
     motion = still(size)
     for k, (box, place) in enumerate(_walls(), start=SLOTS):
-        corners[k, :4], count[k], owner[k], motion.position[k] = box, 4, k, place
-    z[SLOTS:] = np.asarray(matter.embedding(**WALLS))
-    falls = kind == "fall"
-    gravity = np.array([0.0, -GRAVITY if falls else 0.0], np.float32)
-    scene = Scene(
-        corners, count, np.zeros(size, np.float32), owner, z, np.zeros(size, bool), gravity, np.float32(0 if falls else GRAVITY)
-    )  # fmt: skip  # pyright: ignore[reportArgumentType]
-    return scene, motion
+        fields["corners"][k, :4], fields["count"][k], fields["owner"][k] = box, 4, k
+        motion.position[k] = place  # pyright: ignore[reportIndexIssue]
+    fields["z"][SLOTS:] = np.asarray(matter.embedding(**WALLS))
+    return Scene(**fields), motion
 
 
 def still(size: int) -> Motion:

@@ -52,4 +52,4 @@ class Ensemble:
 def lost(moving: Moving) -> np.ndarray:
     """Which members' states are no numbers any more."""
     rows = [np.asarray(x).reshape(len(x), -1) for x in moving.motion]
-    return ~np.isfinite(np.concatenate(rows, 1)).all(1)
+    return np.logical_not(np.isfinite(np.concatenate(rows, 1)).all(axis=1, keepdims=True))[:, 0]

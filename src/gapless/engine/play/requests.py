@@ -18,6 +18,8 @@ from .session import Session
 
 Asked = dict[str, Any]
 Answer = Callable[[Asked], dict[str, Any]]
+Verb = Callable[[Session, Asked], dict[str, Any] | None]
+"""What it says, or None: then the state is said."""
 
 FRAMES = 8
 """Frames that one request may step."""
@@ -29,11 +31,10 @@ def answers(session: Session) -> dict[str, Answer]:
     """What each path does with a request; one at a time."""
     lock = Lock()
 
-    def told(ask: Callable[[Session, Asked], None]) -> Answer:
+    def told(ask: Verb) -> Answer:
         def answer(asked: Asked) -> dict[str, Any]:
             with lock:
-                ask(session, asked)
-                return session.state()
+                return ask(session, asked) or session.state()
 
         return answer
 
@@ -50,6 +51,11 @@ def _step(session: Session, asked: Asked) -> None:
     if type(frames) is not int or not 1 <= frames <= FRAMES:
         raise GaplessError(f"frames is a whole number from 1 to {FRAMES}; {_brief(frames)} is not.")
     session.step(frames, _hand(asked.get("hand")))
+
+
+def _foresee(session: Session, asked: Asked) -> dict[str, Any]:
+    _only(asked, "hand")
+    return session.foresee(_hand(asked.get("hand")))
 
 
 def _add(session: Session, asked: Asked) -> None:
@@ -73,8 +79,8 @@ def _align(session: Session, asked: Asked) -> None:
     session.align()
 
 
-VERBS: dict[str, Callable[[Session, Asked], None]] = {
-    "/state": _state, "/step": _step, "/add": _add, "/reset": _reset, "/clear": _clear, "/align": _align
+VERBS: dict[str, Verb] = {
+    "/state": _state, "/step": _step, "/foresee": _foresee, "/add": _add, "/reset": _reset, "/clear": _clear, "/align": _align
 }  # fmt: skip
 
 

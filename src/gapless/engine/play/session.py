@@ -24,6 +24,8 @@ from .outline import Drawn, Matter
 
 DT_S = 1 / 60
 SHOWN = ("mass", "friction", "restitution", "drag")
+AHEAD, AHEAD_FRAMES = 10, 6
+"""How many places are foreseen, and the frames between them."""
 DEEPEST_M = 0.02
 """How far a new body may reach into another."""
 
@@ -66,16 +68,23 @@ class Session:
 
     def step(self, frames: int, hand: Hand | None = None) -> None:
         """Everything some frames later, the hand pulling at the same body in all worlds."""
-        held = no_hand() if hand is None else hand
-        if hand is not None and int(held.body) not in taken(self.scene):
-            raise GaplessError(f"there is no body {int(held.body)} to push (there are: {taken(self.scene)}).")
-        mass = self._masses(self.scene)
-        for _ in range(frames):
-            push = self._pull(held, self.truth, mass)
-            self.truth = self.teacher.step(DT_S, np.asarray(push.force), np.asarray(push.torque))
+        held = self._held(hand)
+        self.truth = self._taught(self.teacher, self.truth, held, frames)
         self.moving = self.ensemble.step(self.scene, self.moving, held, frames)
         self.frames += frames
         self._recover()
+
+    def foresee(self, hand: Hand | None = None) -> dict[str, Any]:
+        """Where all worlds will have each body during the next second, which does not begin: places every few frames."""
+        held, truth, moving = self._held(hand), self.truth, self.moving
+        teacher = Box2DWorld(self.scene, truth)
+        told = []
+        for _ in range(AHEAD):
+            truth = self._taught(teacher, truth, held, AHEAD_FRAMES)
+            moving = self.ensemble.step(self.scene, moving, held, AHEAD_FRAMES)
+            told.append(np.concatenate([np.asarray(truth.position)[None], np.asarray(moving.motion.position)]))
+        paths = np.nan_to_num(np.stack(told, 2)[:, taken(self.scene)]).round(4).tolist()
+        return {"truth": paths[0], "members": paths[1:]}
 
     def warm(self) -> None:
         """Compile all that a game needs, and begin anew."""
@@ -112,6 +121,22 @@ class Session:
     def _rebuild(self) -> None:
         """Box2D remembers nothing from step to step, so a new one goes on where the old one was."""
         self.teacher, self.described = Box2DWorld(self.scene, self.truth), _described(self.scene)
+
+    def _held(self, hand: Hand | None) -> Hand:
+        if hand is None:
+            return no_hand()
+        there = taken(self.scene)
+        if int(hand.body) not in there:
+            raise GaplessError(f"there is no body {int(hand.body)} to push (there are: {there}).")
+        return hand
+
+    def _taught(self, teacher: Box2DWorld, truth: Motion, hand: Hand, frames: int) -> Motion:
+        """Where Box2D has everything some frames later."""
+        mass = self._masses(self.scene)
+        for _ in range(frames):
+            push = self._pull(hand, truth, mass)
+            truth = teacher.step(DT_S, np.asarray(push.force), np.asarray(push.torque))
+        return truth
 
     def _shown(self) -> list[Motion]:
         first = jax.tree.map(lambda x: x[0], self.moving.motion)
