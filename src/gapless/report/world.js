@@ -227,6 +227,7 @@ function down(name, event) {
   hand = under(name, at);
   if (!hand) stroke = { tool: chosen("tool"), points: [at], from: [event.clientX, event.clientY], far: 0 };
   canvas.classList.toggle("held", Boolean(hand));
+  delete canvas.dataset.tip; // it would hide what is pushed
   draw();
 }
 

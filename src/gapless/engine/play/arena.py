@@ -71,7 +71,7 @@ def random_bodies(kind: Kind, count: int, rng: np.random.Generator) -> list[tupl
     found: list[tuple[Drawn, np.ndarray]] = []
     for _ in range(count):
         scene, _ = draw(recipe, rng)
-        corners = np.asarray(scene.corners[0, : int(scene.count[0])], float)
+        corners = np.asarray(scene.corners[0, : int(scene.count[0])], float) @ _turn(rng.uniform(0, 2 * np.pi))
         drawn = _placed(Drawn(corners, float(scene.radius[0]), np.zeros(2)), [d for d, _ in found], rng)
         if drawn is not None:
             found.append((drawn, np.asarray(scene.z[0])))
@@ -83,6 +83,10 @@ def _placed(drawn: Drawn, others: list[Drawn], rng: np.random.Generator) -> Draw
         if all(np.linalg.norm(place - o.centre) > drawn.reach + o.reach + CLEAR_M for o in others):
             return drawn._replace(centre=place)
     return None
+
+
+def _turn(angle: float) -> np.ndarray:
+    return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 
 
 def _walls() -> list[tuple[np.ndarray, np.ndarray]]:
