@@ -267,7 +267,7 @@ def simulate() -> Callable[..., Log]:
 class PlainLaw(eqx.Module):
     """What Box2D does at a touch, written down instead of learned: a clone that needs no weights."""
 
-    def __call__(self, scene: Scene, contacts: Contacts, approach: jax.Array, mass: Mass) -> Touching:
+    def __call__(self, scene: Scene, contacts: Contacts, approach: jax.Array, mass: Mass, key: object = None) -> Touching:
         z = scene.z[contacts.pair]
         friction = jnp.sqrt(jnp.prod(matter.named(z, "friction"), -1))
         bounce = jnp.where(approach < -1.0, jnp.max(matter.named(z, "restitution"), -1), 0.0)

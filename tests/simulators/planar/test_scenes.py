@@ -71,11 +71,26 @@ def test_the_teacher_remembers_nothing_but_its_state() -> None:
 def test_a_listener_hears_what_holds_a_body_up() -> None:
     """At rest, the impulses of a step carry the weight for as long as the step lasts."""
     pytest.importorskip("Box2D")
-    from gapless.simulators.planar.teacher import Box2DWorld
+    from gapless.simulators.planar.teacher import Box2DWorld, impulses_of
 
     scene, motion = draw(Scenes(bodies=(1, 1), speed=0.0), np.random.default_rng(4))
-    world = Box2DWorld(scene, motion, listen=True)
+    world = Box2DWorld(scene, motion)
+    impulses = impulses_of(world)
     for _ in range(400):
         world.step(1 / 60)
-    heard = sum(normal.sum() for normal, _ in world.impulses.found.values())
+    heard = sum(normal.sum() for normal, _ in impulses.values())
     assert heard == pytest.approx(float(masses(scene).kg[0]) * 9.81 / 60, rel=0.02)
+
+
+def test_a_noisy_teacher_is_noisy_and_repeats_itself() -> None:
+    pytest.importorskip("Box2D")
+    from gapless.simulators.planar.teacher import Box2DWorld, Teacher
+
+    scene, motion = draw(Scenes(bodies=(4, 4)), np.random.default_rng(5))
+
+    def ends(seed: int) -> np.ndarray:
+        world = Box2DWorld(scene, motion, Teacher(scatter=0.5), seed)
+        return [world.step(1 / 60) for _ in range(60)][-1].position
+
+    np.testing.assert_array_equal(ends(1), ends(1))
+    assert np.abs(ends(1) - ends(2)).max() > 1e-3

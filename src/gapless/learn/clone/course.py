@@ -62,7 +62,8 @@ def teach(course: Course, seed: int, member: int, tell: Tell = lambda what: None
     tell(f"member {member + 1} of {course.members}: {course.pairs.scenes} pairs meet in Box2D")
     taught, held_out = _lessons(course.pairs, seed, member, "pairs")
     tell(f"member {member + 1} of {course.members}: fitting what a touch does, {course.law.steps} steps")
-    law = fit_law(clone, taught, held_out, course.law, jax.random.fold_in(key, 1))
+    noisy = course.pairs.teacher.scatter > 0
+    law = fit_law(clone, taught, held_out, course.law, jax.random.fold_in(key, 1), noisy)
     tell(f"member {member + 1} of {course.members}: {course.scenes.scenes} scenes in Box2D")
     taught, held_out = _lessons(course.scenes, seed, member, "scenes")
     tell(f"member {member + 1} of {course.members}: fitting everything, {course.whole.steps} steps")

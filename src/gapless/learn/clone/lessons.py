@@ -67,10 +67,10 @@ def lessons(recipe: Teach, rng: np.random.Generator, tell: Callable[[int], None]
 
 
 def played(
-    scene: Scene, motion: Motion, forces: Float[np.ndarray, "step body 2"], dt_s: float, teacher: Teacher
+    scene: Scene, motion: Motion, forces: Float[np.ndarray, "step body 2"], dt_s: float, teacher: Teacher, seed: int = 0
 ) -> Motion:
     """The frames of one scene in Box2D, the first of them `motion`."""
-    world = Box2DWorld(scene, motion, teacher)
+    world = Box2DWorld(scene, motion, teacher, seed)
     frames = [world.motion(), *(world.step(dt_s, force) for force in forces)]
     return Motion(*(np.stack(rows).astype(np.float32) for rows in zip(*frames, strict=True)))  # pyright: ignore[reportArgumentType]
 
@@ -97,7 +97,7 @@ def _direction(rng: np.random.Generator) -> np.ndarray:
 def _stretches(recipe: Teach, scene: Scene, motion: Motion, rng: np.random.Generator) -> Lessons:
     dt_s = float(np.exp(rng.uniform(*np.log(STEPS_S))))
     force = pushes(scene, motion, recipe.steps, rng)
-    frames = played(scene, motion, force, dt_s, recipe.teacher)
+    frames = played(scene, motion, force, dt_s, recipe.teacher, int(rng.integers(2**31)))
     free = np.asarray(scene.free)
     expected = np.asarray(scene.gravity) * dt_s
     jolts = np.abs(np.diff(frames.velocity, axis=0) - expected)[:, free].max((1, 2))
