@@ -49,7 +49,9 @@ def test_a_square_resists_turning_as_a_square_does() -> None:
     scene, _ = draw(Scenes(bodies=(1, 1), walls=False), np.random.default_rng(0))
     corners = np.zeros_like(scene.corners)
     corners[0, :4] = np.array([[-0.3, -0.2], [0.3, -0.2], [0.3, 0.2], [-0.3, 0.2]])
-    scene = scene._replace(corners=corners, count=np.array([4], np.int32), z=np.asarray(embedding(mass=np.array([2.0]))))
+    scene = scene._replace(
+        corners=corners, count=np.array([4], np.int32), z=np.asarray(embedding(mass=np.array([2.0])))
+    )
     mass = masses(scene)
     np.testing.assert_allclose(mass.inertia, 2.0 * (0.6**2 + 0.4**2) / 12, rtol=1e-5)
     np.testing.assert_allclose(mass.kg, 2.0, rtol=1e-6)

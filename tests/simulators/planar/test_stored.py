@@ -4,6 +4,7 @@ from pathlib import Path
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -35,7 +36,7 @@ def test_the_package_knows_how_friction_and_bounce_mix() -> None:
     for one, other in ((0.2, 0.8), (0.5, 0.5), (0.1, 0.4)):
         z = np.asarray(embedding(friction=np.array([one, other]), restitution=np.array([0.1, 0.6])))[:, 2:4]
         both = np.concatenate([z[0] + z[1], np.abs(z[0] - z[1])]) / 2
-        np.testing.assert_allclose(np.exp(law.touch(both)[0]), np.sqrt(one * other), rtol=0.05)
-        fast = law.bounce(np.append(both, np.log(3.0)))[0]
+        np.testing.assert_allclose(np.exp(law.touch(jnp.asarray(both))[0]), np.sqrt(one * other), rtol=0.05)
+        fast = law.bounce(jnp.append(both, np.log(3.0)))[0]
         np.testing.assert_allclose(jax.nn.sigmoid(fast), 0.6, atol=0.06)
     assert abs(float(law.slow[0])) < 0.2

@@ -90,5 +90,3 @@ def _reach(scene: Scene) -> Float[Array, " body"]:
 
 def _on_device(lessons: Lessons) -> Lessons:
     return jax.tree.map(jnp.asarray, lessons)
-
-

@@ -51,7 +51,9 @@ class Box2DWorld:
         self.handles: list[Any] = [self._body(b2, motion, k) if self.there[k] else None for k in range(self.bodies)]
         self._shape(b2, scene)
         if self.recipe.scatter > 0:
-            self.listener = self.world.contactListener = _scattering(b2, self.recipe.scatter, np.random.default_rng(seed))
+            self.listener = self.world.contactListener = _scattering(
+                b2, self.recipe.scatter, np.random.default_rng(seed)
+            )
         if float(scene.table) > 0:
             self._rub(scene)
 
@@ -65,7 +67,10 @@ class Box2DWorld:
                 continue
             if not self.free[k]:
                 if commanded is not None:
-                    body.linearVelocity, body.angularVelocity = tuple(map(float, commanded[k, :2])), float(commanded[k, 2])
+                    body.linearVelocity, body.angularVelocity = (
+                        tuple(map(float, commanded[k, :2])),
+                        float(commanded[k, 2]),
+                    )
                 continue
             if force is not None and np.any(force[k]):
                 body.ApplyForceToCenter(tuple(map(float, force[k])), True)
@@ -152,7 +157,9 @@ def box2d() -> ModuleType:
     try:
         import Box2D  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise GaplessError("Box2D is not installed, and it is the teacher here. Run pip install 'gapless[world]'.") from None
+        raise GaplessError(
+            "Box2D is not installed, and it is the teacher here. Run pip install 'gapless[world]'."
+        ) from None
     return Box2D
 
 
