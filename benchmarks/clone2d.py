@@ -4,12 +4,12 @@ plain networks taught the same lessons, and Box2D started 1e-4 m away.
 .venv/bin/python benchmarks/clone2d.py
 
 `position_pct_100`: the median body's distance from where Box2D has it after 100 steps of 1/60 s, in % of its diameter, over
-falling scenes and tables with up to 10 bodies. `pile_vs_chaos`: the mean distance in piles of 50 over that of Box2D from itself.
-`disagreement_rank`: whether members disagree where they are wrong. The others are of 1,000 steps: worlds that blow up (a body
-faster than 100 m/s, or outside its walls), how far bodies at rest drift (99th percentile, % of diameter), how deep outlines overlap on
-average where they touch (% of the smaller diameter; skins, which Box2D lets overlap, do not count; beside it the 99th
-percentile, which is of impacts, and Box2D's own), momentum lost without walls (share of all momentum there is), and the largest gain of energy
-in falling scenes that nobody pushes (share of the energy at the start).
+falling scenes and tables with up to 10 bodies. `pile_vs_chaos`: the mean distance in piles of 50 over that of Box2D from
+itself. `disagreement_rank`: whether members disagree where they are wrong. The others are of 1,000 steps: worlds that blow
+up (a body faster than 100 m/s, or outside its walls), how far bodies at rest drift (99th percentile, % of diameter), how
+deep outlines overlap on average where they touch (% of the smaller diameter; skins, which Box2D lets overlap, do not count;
+beside it the 99th percentile, which is of impacts, and Box2D's own), momentum lost without walls (share of all momentum
+there is), and the largest gain of energy in falling scenes that nobody pushes (share of the energy at the start).
 """
 
 from dataclasses import dataclass
