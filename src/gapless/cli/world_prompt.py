@@ -1,0 +1,77 @@
+"""`gapless world prompt`: what the bodies of a watched scene are made of."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import tyro
+
+from gapless.core import GaplessError
+from gapless.core.artifact import write_text
+from gapless.learn.clone.frames_file import read_frames
+from gapless.learn.clone.prior import askable
+from gapless.learn.clone.prompt import belief, names_of, placed, prompt
+from gapless.learn.clone.stored_prompter import load_prompter
+from gapless.simulators.planar.scene import Scene
+from gapless.simulators.planar.stored import members
+
+from .console import say, table, working
+from .options import Common
+
+SHARE = 0.9
+"""Of the belief that lies inside the intervals shown."""
+
+
+@dataclass(frozen=True)
+class WorldPrompt(Common):
+    """What are these bodies made of? Reads a few watched frames and stores a belief that training can draw from."""
+
+    frames: tyro.conf.Positional[Path]
+    """An NPZ file with outlines, frames and pushes; docs/world.md lists its arrays."""
+    given: tuple[str, ...] = ()
+    """Properties that are known, e.g. body0.mass=1.2; beside those that the file gives."""
+    out: Path = Path("belief.json")
+    """Where the belief is written."""
+
+    def run(self) -> dict[str, Any]:
+        scene, observed, given = read_frames(self.frames)
+        scene, given = _with(scene, given, self.given)
+        with working("Prompting") as tell:
+            tell(f"{len(observed.seen)} steps through the clone")
+            found = prompt(load_prompter(), members()[0], scene, observed, given)
+        believed = belief(scene, found)
+        write_text(self.out, json.dumps(believed.to_dict(), indent=1) + "\n")
+        low, middle, high = (believed.quantile(q) for q in ((1 - SHARE) / 2, 0.5, (1 + SHARE) / 2))
+        told = dict(zip(sum(names_of(scene), []), found.open.reshape(-1).tolist(), strict=True))
+        rows = [
+            {"name": n, "found": float(middle[n]), "low": float(low[n]), "high": float(high[n]), "told": told[n]}
+            for n in believed.names
+        ]
+        shown = [[r["name"], r["found"], f"{r['low']:.3g} … {r['high']:.3g}", "" if r["told"] else "prior"] for r in rows]
+        table(f"What {len(observed.seen)} steps say", ["property", "found", f"{SHARE:.0%}", ""], shown)
+        say(f"Wrote {self.out}.")
+        return {"frames": str(self.frames), "belief": str(self.out), "properties": rows}
+
+
+def _with(scene: Scene, given: Any, assignments: tuple[str, ...]) -> tuple[Scene, Any]:
+    """The scene with what the user knows."""
+    called = names_of(scene)
+    open_ = {n: (p, c) for p, names in enumerate(called) for c, n in enumerate(names) if n and bool(askable(scene)[p, c])}
+    for spelled in assignments:
+        name, _, value = spelled.partition("=")
+        if name not in open_ or not _positive(value):
+            raise GaplessError(
+                f"--given {spelled} is not one of this scene's properties with a positive number, such as {next(iter(open_))}=1.2 "
+                f"(it has: {', '.join(open_)})."
+            )
+        scene, given = placed(scene, {name: jnp.asarray(float(value))}), given.at[open_[name]].set(True)
+    return scene, given
+
+
+def _positive(spelled: str) -> bool:
+    try:
+        return 0 < float(spelled) < float("inf")
+    except ValueError:
+        return False
