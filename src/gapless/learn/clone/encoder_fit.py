@@ -1,5 +1,6 @@
 """Teach the encoder: watched scenes whose matter is known, and the likelihood that the encoder gives to it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from .evidence import Evidence, evidence
 from .lessons_of_matter import Watched
 from .prior import Matter, prior
 
+WHILES = 12, 97
+"""Fewest steps of a scene that are shown, and one more than the most."""
 BLURRED = 0.02
 """Deviations below this are not worth more likelihood."""
 
@@ -25,8 +28,8 @@ BLURRED = 0.02
 class Teaching:
     """How the encoder is taught."""
 
-    rows: int = 320
-    """Touches kept of each scene."""
+    rows: int = 200
+    """Touches, and motions of bodies, kept of each scene."""
     fit: FitNetwork = FitNetwork(rate=2e-3, batch=32, steps=4000, looks=20)
     """How it is fitted; a row is a scene."""
 
@@ -37,20 +40,42 @@ class Lesson(NamedTuple):
     scene: Scene
     prior: Matter
     evidence: Evidence
-    step: Int[Array, " touch"]
+    touched_at: Int[Array, " touch"]
+    """Step of each touch."""
+    moved_at: Int[Array, " body"]
+    """Step of each row of a body."""
     truth: Float[Array, "part embedding"]
 
 
 def lesson(of: Watched, rows: int) -> Lesson:
     """The rows of one watched scene."""
     believed = prior(of.scene, of.given)
-    found = evidence(of.scene, believed, of.observed)
-    flat = lambda x: x.reshape(-1, *x.shape[3:])  # noqa: E731
-    touch, part, touching = map(flat, (found.touch, found.part, found.touching))
-    step = jnp.broadcast_to(jnp.arange(found.part.shape[0])[:, None, None], found.part.shape).reshape(-1)
-    _, kept = jax.lax.top_k(touching * (1 + 1 / (2.0 + step)), rows)
-    told = found._replace(touch=touch[kept], part=part[kept], touching=touching[kept])
-    return Lesson(of.scene, believed, told, step[kept], of.scene.z)
+    told = evidence(of.scene, believed, of.observed)
+    asked = jnp.any(believed.deviation > 0, -1)
+    touches = _listed(told.touching & asked[told.part], rows)
+    bodies = _listed(told.seen & (told.pulled | (of.scene.table > 0)), rows)
+    short = Evidence(
+        *(touches(x) for x in (told.touch, told.part, told.touching, told.implied)),
+        *(bodies(x) for x in (told.body, told.who, told.seen, told.pulled, told.moving)),
+    )
+    steps = [jnp.broadcast_to(_steps(x), x.shape) for x in (told.touching, told.seen)]
+    return Lesson(of.scene, believed, short, touches(steps[0]), bodies(steps[1]), of.scene.z)
+
+
+def _listed(which: Bool[Array, "step *row"], count: int) -> Callable[[Array], Array]:
+    """What picks the first rows of which something can be learned, by step; what is picked beyond them says nothing."""
+    first = jnp.where(which, 1 / (2.0 + _steps(which)), 0.0).reshape(-1)
+    worth, kept = jax.lax.top_k(first, count)
+
+    def pick(rows: Array) -> Array:
+        picked = rows.reshape(first.size, *rows.shape[which.ndim :])[kept]
+        return picked & (worth > 0) if picked.dtype == bool else picked
+
+    return pick
+
+
+def _steps(rows: Bool[Array, "step *row"]) -> Int[Array, "step *one"]:
+    return jnp.arange(len(rows)).reshape(-1, *(1 for _ in rows.shape[1:]))
 
 
 def teach(lessons: Lesson, held_out: Lesson, recipe: Teaching, key: PRNGKeyArray) -> tuple[Encoder, float]:
@@ -62,8 +87,8 @@ def teach(lessons: Lesson, held_out: Lesson, recipe: Teaching, key: PRNGKeyArray
 
 def surprise(encoder: Encoder, lessons: Lesson, key: PRNGKeyArray) -> Float[Array, ""]:
     """Minus the log likelihood of the true coordinates, per coordinate; each scene is seen for a random while."""
-    count, steps = lessons.evidence.seen.shape[:2]
-    whiles = jax.random.randint(key, (count,), steps // 8, steps + 1)
+    count = len(lessons.truth)
+    whiles = jax.random.randint(key, (count,), *WHILES)
     lost, asked = jax.vmap(lambda one, steps: _surprise(encoder, one, steps))(lessons, whiles)
     return jnp.sum(lost) / jnp.sum(asked)
 
@@ -79,9 +104,9 @@ def _surprise(encoder: Encoder, lesson: Lesson, steps: Int[Array, ""]) -> tuple[
 def seen_until(lesson: Lesson, steps: Int[Array, ""]) -> Evidence:
     """What was seen during the first steps."""
     told = lesson.evidence
-    early = (jnp.arange(told.seen.shape[0]) < steps)[:, None]
+    early = lesson.moved_at < steps
     return told._replace(
-        touching=told.touching & (lesson.step < steps), seen=told.seen & early, pulled=told.pulled & early
+        touching=told.touching & (lesson.touched_at < steps), seen=told.seen & early, pulled=told.pulled & early
     )
 
 
@@ -93,7 +118,6 @@ def _scaled(encoder: Encoder, lessons: Lesson) -> Encoder:
         return jnp.asarray(chosen.mean(0)), jnp.asarray(1 / (chosen.std(0) + 1e-2))
 
     told = lessons.evidence
-    free = np.broadcast_to(np.asarray(lessons.scene.free)[:, None], told.seen.shape)
-    new = (*moments(told.touch, told.touching), *moments(told.body, np.asarray(told.seen) & free))
+    new = (*moments(told.touch, told.touching), *moments(told.body, told.seen))
     places = lambda e: (e.touch_shift, e.touch_scale, e.body_shift, e.body_scale)  # noqa: E731
     return eqx.tree_at(places, encoder, new)

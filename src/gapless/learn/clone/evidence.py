@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from gapless.simulators.planar.clone import Push
 from gapless.simulators.planar.contacts import Contacts, find
-from gapless.simulators.planar.matter import NAMED
+from gapless.simulators.planar.matter import NAMED, TYPICAL
 from gapless.simulators.planar.scene import Mass, Motion, Scene, masses
 from gapless.simulators.planar.teacher import SPIN_ARM
 
@@ -21,7 +21,7 @@ from .prior import Matter
 
 TINY = 1e-3
 """Speeds in m/s below which all are alike."""
-FRICTION, BOUNCE, MASS, DRAG = (NAMED.index(n) for n in ("friction", "restitution", "mass", "drag"))
+FRICTION, BOUNCE, MASS = (NAMED.index(n) for n in ("friction", "restitution", "mass"))
 
 
 class Evidence(NamedTuple):
@@ -31,10 +31,15 @@ class Evidence(NamedTuple):
     part: Int[Array, "*touch"]
     """Whom a touch tells about."""
     touching: Bool[Array, "*touch"]
-    body: Float[Array, "step body feature"]
-    seen: Bool[Array, "step body"]
-    pulled: Bool[Array, "step body"]
+    implied: Float[Array, "*touch embedding"]
+    """Coordinates that a touch implies if nothing else touches and it slides."""
+    body: Float[Array, "*body feature"]
+    who: Int[Array, "*body"]
+    seen: Bool[Array, "*body"]
+    pulled: Bool[Array, "*body"]
     """Whether a known force or torque acted."""
+    moving: Float[Array, "*body embedding"]
+    """Coordinates that a body's motion implies if nothing touches."""
 
 
 def evidence(scene: Scene, prior: Matter, observed: Observed) -> Evidence:
@@ -65,14 +70,16 @@ def _step(scene: Scene, prior: Matter, mass: Mass, step: _Step, seen: Bool[Array
     shared = mutual[contacts.pair[:, 0], contacts.pair[:, 1]]
     rows = [_touch(scene, prior, mass, step, contacts, side, met, shared) for side in (0, 1)]
     pulled = seen & scene.free & (jnp.any(step.push.force != 0, -1) | (step.push.torque != 0))
-    watched = jnp.broadcast_to(seen, pulled.shape)
-    return Evidence(jnp.stack(rows, 1), contacts.pair, sides, _body(scene, prior, mass, step, met), watched, pulled)
+    watched = seen & scene.free
+    touch, implied = (jnp.stack(x, 1) for x in zip(*rows, strict=True))
+    body, moving = _body(scene, prior, mass, step, met)
+    return Evidence(touch, contacts.pair, sides, implied, body, jnp.arange(len(met)), watched, pulled, moving)
 
 
 def _touch(
     scene: Scene, prior: Matter, mass: Mass, step: _Step, contacts: Contacts, side: int, met: Array, shared: Array
-) -> Float[Array, "contact feature"]:
-    """What touches tell about the part on one side of them."""
+) -> tuple[Float[Array, "contact feature"], Float[Array, "contact embedding"]]:
+    """What touches tell about the part on one side of them, and the coordinates that they imply."""
     own, other = contacts.body[:, side], contacts.body[:, 1 - side]
     normal = contacts.normal * (1.0 if side else -1.0)
     tangent = jnp.stack([-normal[:, 1], normal[:, 0]], -1)
@@ -99,18 +106,24 @@ def _touch(
     told = [
         _signed(across), _log(across), _log(along), ratio, -jnp.sign(slides * along), _log(slides), _log(slid), _signed(near),
         _signed(part_), jnp.log(returned / (1 - returned)), jax.nn.sigmoid(8 * (-near - 1)),
-        2 * ratio - 2 * jnp.log(0.4) - prior.mean[theirs][:, FRICTION],
         free, free * (_log(across) - _log(back)), free * (_log(along) - _log(aside)), jnp.log1p(met[own]), jnp.log1p(met[other]),
         (met[own] == shared).astype(jnp.float32), (met[other] == shared).astype(jnp.float32), shared,
         _cross(arm, normal) / radius[own], _cross(arm, tangent) / radius[own], _log(turn) - _log(lever), jnp.sign(turn * lever),
         _log(_norm(pull[own])), _signed(_dot(pull[own], normal)), _signed(_dot(pull[own], tangent)),
         _log(_norm(pull[other])), jnp.broadcast_to(scene.table / 10, near.shape),
     ]  # fmt: skip
-    return jnp.stack(told + known, -1)
+    implied = {
+        "mass": prior.mean[theirs][:, MASS] + free * (_log(back) - _log(across)), "inertia": _log(lever) - _log(turn),
+        "friction": 2 * ratio - 2 * jnp.log(TYPICAL["friction"]) - prior.mean[theirs][:, FRICTION],
+        "restitution": jnp.log(returned / (1 - returned)),
+    }  # fmt: skip
+    return jnp.stack(told + known, -1), _columns(implied, prior.mean[mine])
 
 
-def _body(scene: Scene, prior: Matter, mass: Mass, step: _Step, met: Array) -> Float[Array, "body feature"]:
-    """What a body's own motion tells about it."""
+def _body(
+    scene: Scene, prior: Matter, mass: Mass, step: _Step, met: Array
+) -> tuple[Float[Array, "body feature"], Float[Array, "body embedding"]]:
+    """What a body's own motion tells about it, and the coordinates that it implies."""
     radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
     change = step.after.velocity - step.before.velocity - step.dt_s * scene.gravity
     push = step.dt_s * step.push.force
@@ -130,7 +143,16 @@ def _body(scene: Scene, prior: Matter, mass: Mass, step: _Step, met: Array) -> F
         -jnp.sign(turned * step.after.spin), _log(speed), _log(step.after.spin * radius), _log(step.push.torque * step.dt_s),
         jnp.broadcast_to(scene.table / 10, met.shape),
     ]  # fmt: skip
-    return jnp.concatenate([jnp.stack(told, -1), z], -1)
+    on_table = _log(pulled_aside) - _log(moved_aside)
+    implied = {
+        "mass": jnp.where(scene.table > 0, on_table, _log(pulled_on) - _log(moved_on)),
+        "drag": _log(slowed) - jnp.log(rub * TYPICAL["drag"]),
+    }  # fmt: skip
+    return jnp.concatenate([jnp.stack(told, -1), z], -1), _columns(implied, z[:, : len(NAMED)])
+
+
+def _columns(implied: dict[str, Array], otherwise: Float[Array, "row embedding"]) -> Float[Array, "row embedding"]:
+    return jnp.stack([implied.get(name, otherwise[:, k]) for k, name in enumerate(NAMED)], -1)
 
 
 def _pushed(scene: Scene, mass: Mass, step: _Step) -> Float[Array, "body 3"]:

@@ -21,9 +21,9 @@ from .encoder import Encoder, spoken_of
 from .evidence import evidence
 from .observed import Observed
 from .prior import Matter, askable, prior
-from .refine import Refined, Refining, refine
+from .refine import KINKED, Refined, Refining, columns_of, refine
 
-COLUMNS = 10
+FEW = 8
 """Coordinates are refined in multiples of so many, so that few programs are compiled."""
 
 
@@ -52,15 +52,15 @@ class Prompter(eqx.Module):
 
     def __call__(
         self, clone: Clone, scene: Scene, observed: Observed, given: Bool[Array, "part embedding"], recipe: Refining,
-        columns: int,
+        most: tuple[int, int],
     ) -> Prompted:  # fmt: skip
-        """The belief about one scene; at most `columns` coordinates are open."""
+        """The belief about one scene; at most so many coordinates are open, and so many of friction and restitution."""
         believed = prior(scene, given)
         scene = scene._replace(z=believed.mean)
         told = evidence(scene, believed, observed)
         open_ = (believed.deviation > 0) & spoken_of(scene, told)
         encoded = self.encoder(scene, believed, told)
-        refined = refine(clone, scene, observed, believed, encoded, open_, recipe, columns)
+        refined = refine(clone, scene, observed, believed, encoded, columns_of(open_, *most), recipe)
         return Prompted(believed, self._honest(believed, encoded, open_), self._honestly(believed, refined, open_), open_)
 
     def _honest(self, believed: Matter, found: Matter, open_: Bool[Array, "part embedding"]) -> Matter:
@@ -79,13 +79,13 @@ def prompt(
     recipe: Refining | None = None,
 ) -> Prompted:  # fmt: skip
     """The belief about one scene after the frames that were watched; coordinates that are given are taken from the scene."""
-    asked = int(jnp.sum(askable(scene) & ~given))
-    if not asked:
+    asked = np.asarray(askable(scene) & ~given)
+    if not asked.any():
         raise GaplessError("every property of this scene is given, so that frames have nothing to tell. Give fewer.")
     if len(observed.seen) + 1 != len(observed.motion.angle):
         raise GaplessError(f"{len(observed.motion.angle)} frames need one push less (found {len(observed.seen)}).")
-    columns = -(-asked // COLUMNS) * COLUMNS
-    return _compiled(prompter, clone, scene, observed, given, recipe or Refining(), columns)
+    most = tuple(-(-int(x.sum()) // FEW) * FEW for x in (asked, asked[:, KINKED]))
+    return _compiled(prompter, clone, scene, observed, given, recipe or Refining(), most)
 
 
 _compiled = eqx.filter_jit(lambda prompter, *rest: prompter(*rest))

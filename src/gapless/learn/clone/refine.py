@@ -1,26 +1,27 @@
 """A first guess at what bodies are made of, bettered by Gauss-Newton steps through a clone that predicts each step from the last frame.
 
 Predictions are one step long: each begins where the bodies were seen. What a clone cannot predict grows with what contacts
-do, and has heavy tails; so residuals are judged by Student's distribution, as wide as the change of velocity makes them.
+do, so that residuals are judged by how much the velocity changed.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from gapless.simulators.planar.clone import Clone, Moving, Push
 from gapless.simulators.planar.contacts import find
+from gapless.simulators.planar.matter import NAMED
 from gapless.simulators.planar.scene import Motion, Scene, masses
 
+from .descent import descend, sweep
 from .observed import Observed
 from .prior import Matter
 
-FREEDOM = 3.0
-"""Degrees of freedom of Student's distribution."""
+KINKED = np.array([NAMED.index("friction"), NAMED.index("restitution")])
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,6 @@ class Refining:
     """Error of a predicted speed where nothing touches, m/s."""
     share: float = 0.02
     """The same as a share of the change of velocity that contacts make."""
-    doubt: float = 2.0
-    """The encoder's deviations count as so many times what it says: it has seen the same steps."""
 
 
 class Refined(NamedTuple):
@@ -44,7 +43,6 @@ class Refined(NamedTuple):
 
     mean: Float[Array, "part embedding"]
     covariance: Float[Array, "coordinate coordinate"]
-    cost: Float[Array, ""]
 
 
 class _Steps(NamedTuple):
@@ -54,37 +52,39 @@ class _Steps(NamedTuple):
     seen: Bool[Array, " step"]
 
 
-def refine(
-    clone: Clone, scene: Scene, observed: Observed, prior: Matter, first: Matter, open_: Bool[Array, "part embedding"],
-    recipe: Refining, columns: int,
-) -> Refined:  # fmt: skip
-    """The nearest peak of the posterior and its curvature; coordinates that are not open stay as the prior has them.
+class Columns(NamedTuple):
+    """The coordinates that are looked for, as places among all of them; beyond the last come places that do not exist."""
 
-    At most `columns` coordinates are open.
-    """
-    chosen = jnp.flatnonzero(open_.reshape(-1), size=columns, fill_value=open_.size)
+    chosen: Int[Array, " column"]
+    swept: Int[Array, " swept"]
+    """Which of those can have kinks: a friction that is only known to be large enough, a bounce that was never asked for."""
+
+
+def columns_of(open_: Bool[Array, "part embedding"], count: int, swept: int) -> Columns:
+    """Open coordinates; at most `count`, and at most `swept` of friction and restitution."""
+    chosen = jnp.flatnonzero(open_.reshape(-1), size=count, fill_value=open_.size)
+    kinked = (chosen < open_.size) & jnp.isin(chosen % open_.shape[1], KINKED)
+    return Columns(chosen, jnp.flatnonzero(kinked, size=swept, fill_value=count))
+
+
+def refine(
+    clone: Clone, scene: Scene, observed: Observed, prior: Matter, first: Matter, columns: Columns, recipe: Refining
+) -> Refined:
+    """The posterior around its peak nearest to the first guess; coordinates that are not open stay as the prior has them."""
+    flat, chosen = prior.mean.reshape(-1), columns.chosen
     unit = jnp.append(prior.deviation.reshape(-1), 0.0)[chosen]
     unit = jnp.where(unit > 0, unit, 1.0)
-    begin = jnp.append(first.mean.reshape(-1), 0.0)[chosen] / unit
-    weight = _weight(first, chosen, unit, recipe)
+    middle, begin = (jnp.append(m.mean.reshape(-1), 0.0)[chosen] / unit for m in (prior, first))
     steps = _worth_most(scene, prior, observed, recipe.steps)
 
     def residuals(x: Float[Array, " column"]) -> Float[Array, " residual"]:
-        flat = prior.mean.reshape(-1).at[chosen].set(x * unit, mode="drop")
-        return _residuals(clone, scene._replace(z=flat.reshape(prior.mean.shape)), steps, observed.dt_s, recipe)
+        z = flat.at[chosen].set(x * unit, mode="drop").reshape(prior.mean.shape)
+        return _residuals(clone, scene._replace(z=z), steps, observed.dt_s, recipe)
 
-    x, curvature, cost = _descend(residuals, begin, weight, recipe.rounds)
-    scale = jnp.outer(unit, unit)
-    mean = prior.mean.reshape(-1).at[chosen].set(x * unit, mode="drop")
-    covariance = jnp.diag(prior.deviation.reshape(-1) ** 2)
-    covariance = covariance.at[chosen[:, None], chosen[None]].set(jnp.linalg.inv(curvature) * scale, mode="drop")
-    return Refined(mean.reshape(prior.mean.shape), covariance, cost)
-
-
-def _weight(first: Matter, chosen: Int[Array, " column"], unit: Array, recipe: Refining) -> Float[Array, " column"]:
-    """Precision of the first guess in units of the prior's, never less than that of the prior."""
-    doubted = recipe.doubt * jnp.append(first.deviation.reshape(-1), 1.0)[chosen] / unit
-    return jnp.maximum(1 / jnp.maximum(doubted, 1e-3) ** 2, 1.0)
+    x, covariance = sweep(residuals, middle, *descend(residuals, middle, begin, recipe.rounds), columns.swept)
+    whole = jnp.diag(prior.deviation.reshape(-1) ** 2)
+    whole = whole.at[chosen[:, None], chosen[None]].set(covariance * jnp.outer(unit, unit), mode="drop")
+    return Refined(flat.at[chosen].set(x * unit, mode="drop").reshape(prior.mean.shape), whole)
 
 
 def _worth_most(scene: Scene, prior: Matter, observed: Observed, count: int) -> _Steps:
@@ -119,30 +119,3 @@ def _residuals(
     expected = jnp.sqrt(recipe.noise**2 + recipe.share**2 * jnp.sum(change**2, -1, keepdims=True))
     there = steps.seen[:, None, None] & scene.free[None, :, None]
     return jnp.where(there, off / expected, 0.0).reshape(-1)
-
-
-def _descend(
-    residuals: Callable[[Array], Array], begin: Float[Array, " column"], weight: Float[Array, " column"], rounds: int
-) -> tuple[Float[Array, " column"], Float[Array, "column column"], Float[Array, ""]]:
-    """The lowest place found, the curvature there, and the cost."""
-
-    def cost_of(x: Array, r: Array) -> Array:
-        return jnp.sum((FREEDOM + 1) / 2 * jnp.log1p(r**2 / FREEDOM)) + jnp.sum(weight * (x - begin) ** 2) / 2
-
-    def local(x: Array) -> tuple[Array, Array, Array]:
-        r, slope = residuals(x), jax.jacfwd(residuals)(x)
-        counts = (FREEDOM + 1) / (FREEDOM + r**2)
-        curvature = (slope * counts[:, None]).T @ slope + jnp.diag(weight)
-        return cost_of(x, r), curvature, slope.T @ (counts * r) + weight * (x - begin)
-
-    def round_(held: tuple, _: None) -> tuple[tuple, None]:
-        x, cost, curvature, gradient, damping = held
-        step = jnp.linalg.solve(curvature + damping * jnp.diag(jnp.diag(curvature)), gradient)
-        tried = x - jnp.clip(step, -1.5, 1.5)
-        new = (tried, *local(tried))
-        better = new[1] < cost
-        kept = jax.tree.map(lambda a, b: jnp.where(better, a, b), new, (x, cost, curvature, gradient))
-        return (*kept, jnp.clip(jnp.where(better, damping / 5, damping * 4), 1e-6, 1e3)), None
-
-    (x, cost, curvature, _, _), _ = jax.lax.scan(round_, (begin, *local(begin), jnp.asarray(1e-2)), None, rounds)
-    return x, curvature, cost

@@ -1,0 +1,84 @@
+"""A posterior around its peak: Gauss-Newton steps down to it, and sweeps along the coordinates in which it is no parabola.
+
+Coordinates come in deviations of the prior. Residuals have heavy tails, so that they are judged by Student's distribution.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+FREEDOM = 3.0
+"""Degrees of freedom of Student's distribution."""
+LONGEST = 1.5
+"""Longest step."""
+SWEEP = jnp.array([0.01, 0.04, 0.12, 0.3, 0.6, 1.0, 1.5, 2.2, 3.2])
+"""Distances at which sweeps look, to either side: narrow peaks and wide plateaus are both seen."""
+Residuals = Callable[[Float[Array, " column"]], Float[Array, " residual"]]
+
+
+class Peak(NamedTuple):
+    """The lowest place found, and the curvature of the cost there."""
+
+    x: Float[Array, " column"]
+    curvature: Float[Array, "column column"]
+
+
+def descend(residuals: Residuals, middle: Float[Array, " column"], begin: Float[Array, " column"], rounds: int) -> Peak:
+    """Damped Gauss-Newton steps from `begin`; the prior is a unit Gaussian around `middle`."""
+
+    def local(x: Array) -> tuple[Array, Array, Array]:
+        r, slope = residuals(x), jax.jacfwd(residuals)(x)
+        counts = (FREEDOM + 1) / (FREEDOM + r**2)
+        curvature = (slope * counts[:, None]).T @ slope + jnp.eye(len(x))
+        return _cost(x, r, middle), curvature, slope.T @ (counts * r) + x - middle
+
+    def step(held: tuple, _: None) -> tuple[tuple, None]:
+        x, cost, curvature, gradient, damping = held
+        change = jnp.linalg.solve(curvature + damping * jnp.diag(jnp.diag(curvature)), gradient)
+        tried = x - jnp.clip(change, -LONGEST, LONGEST)
+        new = (tried, *local(tried))
+        better = new[1] < cost
+        kept = jax.tree.map(lambda a, b: jnp.where(better, a, b), new, (x, cost, curvature, gradient))
+        return (*kept, jnp.clip(jnp.where(better, damping / 5, damping * 4), 1e-6, 1e3)), None
+
+    (x, _, curvature, _, _), _ = jax.lax.scan(step, (begin, *local(begin), jnp.asarray(1e-2)), None, rounds)
+    return Peak(x, curvature)
+
+
+def sweep(
+    residuals: Residuals, middle: Float[Array, " column"], x: Float[Array, " column"],
+    curvature: Float[Array, "column column"], swept: Int[Array, " swept"],
+) -> tuple[Float[Array, " column"], Float[Array, "column column"]]:  # fmt: skip
+    """Mean and covariance; of the swept columns, mean and variance of what lies along them, the others held at the peak.
+
+    A swept column beyond the last is none.
+    """
+    covariance = jnp.linalg.inv(curvature)
+    away = jnp.concatenate([-SWEEP[::-1], jnp.zeros(1), SWEEP])
+    width = jnp.diff(away)
+    width = (jnp.append(width, 0.0) + jnp.append(0.0, width)) / 2
+
+    def along(column: Int[Array, ""]) -> tuple[Array, Array]:
+        def cost(a: Array) -> Array:
+            place = x.at[column].add(a, mode="drop")
+            return _cost(place, residuals(place), middle)
+
+        costs = jax.vmap(cost)(away)
+        share = width * jnp.exp(jnp.min(costs) - costs)
+        share = share / jnp.sum(share)
+        moved = jnp.sum(share * away)
+        return moved, jnp.sum(share * (away - moved) ** 2)
+
+    moved, spread = jax.lax.map(along, swept)
+    alone = 1 / jnp.append(jnp.diag(curvature), 1.0)[swept]
+    shared = jnp.append(jnp.diag(covariance), 1.0)[swept]
+    spread = jnp.maximum(spread, jnp.minimum(alone, SWEEP[0] ** 2)) + jnp.maximum(shared - alone, 0.0)
+    wide = jnp.ones(len(x)).at[swept].set(jnp.sqrt(spread / shared), mode="drop")
+    return x.at[swept].add(moved, mode="drop"), covariance * jnp.outer(wide, wide)
+
+
+def _cost(x: Array, residuals: Array, middle: Array) -> Float[Array, ""]:
+    return jnp.sum((FREEDOM + 1) / 2 * jnp.log1p(residuals**2 / FREEDOM)) + jnp.sum((x - middle) ** 2) / 2
