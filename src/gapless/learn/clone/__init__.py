@@ -1,1 +1,7 @@
-"""A network learns to step a world of bodies, and to tell from a few frames what they are made of."""
+"""From a teacher to a world that a network steps."""
+
+from .course import Course, Taught, teach
+from .fit import fit_clone, fit_law, lesson_loss
+from .lessons import Lessons, Teach, lessons
+
+__all__ = ["Course", "Lessons", "Taught", "Teach", "fit_clone", "fit_law", "lesson_loss", "lessons", "teach"]
