@@ -1,7 +1,7 @@
-"""`gapless world prompt`: what the bodies of a watched scene are made of."""
+"""`gapless world prompt`: what the bodies of a watched scene are made of; and how the prompter is taught."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,15 @@ import jax.numpy as jnp
 import tyro
 
 from gapless.core import GaplessError
-from gapless.core.artifact import write_text
+from gapless.core.artifact import plain, write_text
 from gapless.learn.clone.frames_file import read_frames
 from gapless.learn.clone.prior import askable
 from gapless.learn.clone.prompt import belief, names_of, placed, prompt
-from gapless.learn.clone.stored_prompter import load_prompter
+from gapless.learn.clone.prompt_course import PromptCourse, teach_prompter, trust
+from gapless.learn.clone.stored_prompter import load_prompter, save_prompter
+from gapless.simulators.planar.matter import NAMED
 from gapless.simulators.planar.scene import Scene
+from gapless.simulators.planar.stored import SHIPPED as CLONES
 from gapless.simulators.planar.stored import members
 
 from .console import say, table, working
@@ -53,6 +56,33 @@ class WorldPrompt(Common):
         table(f"What {len(observed.seen)} steps say", ["property", "found", f"{SHARE:.0%}", ""], shown)
         say(f"Wrote {self.out}.")
         return {"frames": str(self.frames), "belief": str(self.out), "properties": rows}
+
+
+@dataclass(frozen=True)
+class WorldTeachPrompter(Common):
+    """Teach a prompter for a clone: watches scenes in Box2D, fits the encoder, and learns how far to trust itself."""
+
+    out: Path = Path("prompter")
+    """Folder for prompter.safetensors and prompter.json."""
+    clone: Path = CLONES
+    """Folder of the clone; that of the package if not given."""
+    encoder: Path | None = None
+    """Folder of a prompter whose encoder is kept; only the trust is learned again."""
+    course: PromptCourse = field(default_factory=PromptCourse)
+    """Settings of the course."""
+
+    def run(self) -> dict[str, Any]:
+        clone = members(self.clone)[0]
+        with working("Teaching") as tell:
+            if self.encoder is None:
+                found = teach_prompter(self.course, clone, self.seed, tell)
+            else:
+                found = trust(self.course, load_prompter(self.encoder).encoder, clone, self.seed, tell)
+        stretch = {k: dict(zip(NAMED, v.tolist(), strict=True)) for k, v in found.honest._asdict().items()}
+        save_prompter(self.out, found, {"seed": self.seed, "course": plain(asdict(self.course))})
+        table("Deviations are stretched by", ["property", *stretch], [[n, *(s[n] for s in stretch.values())] for n in NAMED])
+        say(f"Wrote {self.out}.")
+        return {"out": str(self.out), "stretch": stretch}
 
 
 def _with(scene: Scene, given: Any, assignments: tuple[str, ...]) -> tuple[Scene, Any]:

@@ -29,23 +29,35 @@ class Peak(NamedTuple):
 def descend(residuals: Residuals, middle: Float[Array, " column"], begin: Float[Array, " column"], rounds: int) -> Peak:
     """Damped Gauss-Newton steps from `begin`; the prior is a unit Gaussian around `middle`."""
 
-    def local(x: Array) -> tuple[Array, Array, Array]:
-        r, slope = residuals(x), jax.jacfwd(residuals)(x)
+    def twice(x: Array) -> tuple[Array, Array]:
+        found = residuals(x)
+        return found, found
+
+    def step(held: _Held, _: None) -> tuple[_Held, None]:
+        slope, r = jax.jacfwd(twice, has_aux=True)(held.tried)
+        cost = _cost(held.tried, r, middle)
         counts = (FREEDOM + 1) / (FREEDOM + r**2)
-        curvature = (slope * counts[:, None]).T @ slope + jnp.eye(len(x))
-        return _cost(x, r, middle), curvature, slope.T @ (counts * r) + x - middle
-
-    def step(held: tuple, _: None) -> tuple[tuple, None]:
-        x, cost, curvature, gradient, damping = held
+        curvature = (slope * counts[:, None]).T @ slope + jnp.eye(len(begin))
+        gradient = slope.T @ (counts * r) + held.tried - middle
+        better = cost < held.cost
+        new, old = (held.tried, cost, curvature, gradient), held[1:5]
+        x, cost, curvature, gradient = (jnp.where(better, a, b) for a, b in zip(new, old, strict=True))
+        damping = jnp.clip(jnp.where(better, held.damping / 5, held.damping * 4), 1e-6, 1e3)
         change = jnp.linalg.solve(curvature + damping * jnp.diag(jnp.diag(curvature)), gradient)
-        tried = x - jnp.clip(change, -LONGEST, LONGEST)
-        new = (tried, *local(tried))
-        better = new[1] < cost
-        kept = jax.tree.map(lambda a, b: jnp.where(better, a, b), new, (x, cost, curvature, gradient))
-        return (*kept, jnp.clip(jnp.where(better, damping / 5, damping * 4), 1e-6, 1e3)), None
+        return _Held(x - jnp.clip(change, -LONGEST, LONGEST), x, cost, curvature, gradient, damping), None
 
-    (x, _, curvature, _, _), _ = jax.lax.scan(step, (begin, *local(begin), jnp.asarray(1e-2)), None, rounds)
-    return Peak(x, curvature)
+    nothing = _Held(begin, begin, jnp.inf, jnp.eye(len(begin)), jnp.zeros_like(begin), 0.05)  # pyright: ignore
+    done, _ = jax.lax.scan(step, jax.tree.map(jnp.asarray, nothing), None, rounds + 1)
+    return Peak(done.x, done.curvature)
+
+
+class _Held(NamedTuple):
+    tried: Float[Array, " column"]
+    x: Float[Array, " column"]
+    cost: Float[Array, ""]
+    curvature: Float[Array, "column column"]
+    gradient: Float[Array, " column"]
+    damping: Float[Array, ""]
 
 
 def sweep(

@@ -30,7 +30,7 @@ class Teaching:
 
     rows: int = 200
     """Touches, and motions of bodies, kept of each scene."""
-    fit: FitNetwork = FitNetwork(rate=2e-3, batch=32, steps=4000, looks=20)
+    fit: FitNetwork = FitNetwork(rate=3e-3, batch=32, steps=3000, looks=15)
     """How it is fitted; a row is a scene."""
 
 

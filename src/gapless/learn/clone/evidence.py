@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from gapless.simulators.planar.clone import Push
+from gapless.simulators.planar.clone import Push, pushed
 from gapless.simulators.planar.contacts import Contacts, find
 from gapless.simulators.planar.matter import NAMED, TYPICAL
 from gapless.simulators.planar.scene import Mass, Motion, Scene, masses
@@ -84,7 +84,7 @@ def _touch(
     normal = contacts.normal * (1.0 if side else -1.0)
     tangent = jnp.stack([-normal[:, 1], normal[:, 0]], -1)
     arm = contacts.arm[:, side]
-    begun = _pushed(scene, mass, step)
+    begun = pushed(scene, mass, step.before, step.push, step.dt_s)
     done = jnp.concatenate([step.after.velocity, step.after.spin[:, None]], -1)
     radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
     change = done - begun
@@ -153,14 +153,6 @@ def _body(
 
 def _columns(implied: dict[str, Array], otherwise: Float[Array, "row embedding"]) -> Float[Array, "row embedding"]:
     return jnp.stack([implied.get(name, otherwise[:, k]) for k, name in enumerate(NAMED)], -1)
-
-
-def _pushed(scene: Scene, mass: Mass, step: _Step) -> Float[Array, "body 3"]:
-    """Velocities and spins before contacts act."""
-    straight = step.before.velocity + step.dt_s * (scene.gravity + step.push.force * mass.inverse[:, None])
-    spin = step.before.spin + step.dt_s * step.push.torque * mass.inverse_inertia
-    own = jnp.concatenate([straight, spin[:, None]], -1)
-    return jnp.where(scene.free[:, None], own, step.push.commanded)
 
 
 def _at(velocity: Float[Array, "contact 3"], arm: Float[Array, "contact 2"]) -> Float[Array, "contact 2"]:

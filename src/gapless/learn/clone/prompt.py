@@ -21,10 +21,10 @@ from .encoder import Encoder, spoken_of
 from .evidence import evidence
 from .observed import Observed
 from .prior import Matter, askable, prior
-from .refine import KINKED, Refined, Refining, columns_of, refine
+from .refine import KINKED, Refined, Refining, asked_for, refine
 
-FEW = 8
-"""Coordinates are refined in multiples of so many, so that few programs are compiled."""
+FEW = 12, 8
+"""Coordinates are refined, and swept, in multiples of so many: few programs are compiled."""
 
 
 class Honest(NamedTuple):
@@ -60,7 +60,8 @@ class Prompter(eqx.Module):
         told = evidence(scene, believed, observed)
         open_ = (believed.deviation > 0) & spoken_of(scene, told)
         encoded = self.encoder(scene, believed, told)
-        refined = refine(clone, scene, observed, believed, encoded, columns_of(open_, *most), recipe)
+        asked = asked_for(jnp.any(told.touching, (1, 2)), open_, *most)
+        refined = refine(clone, scene, observed, believed, encoded, asked, recipe)
         return Prompted(believed, self._honest(believed, encoded, open_), self._honestly(believed, refined, open_), open_)
 
     def _honest(self, believed: Matter, found: Matter, open_: Bool[Array, "part embedding"]) -> Matter:
@@ -84,7 +85,7 @@ def prompt(
         raise GaplessError("every property of this scene is given, so that frames have nothing to tell. Give fewer.")
     if len(observed.seen) + 1 != len(observed.motion.angle):
         raise GaplessError(f"{len(observed.motion.angle)} frames need one push less (found {len(observed.seen)}).")
-    most = tuple(-(-int(x.sum()) // FEW) * FEW for x in (asked, asked[:, KINKED]))
+    most = tuple(-(-int(x.sum()) // few) * few for x, few in zip((asked, asked[:, KINKED]), FEW, strict=True))
     return _compiled(prompter, clone, scene, observed, given, recipe or Refining(), most)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from gapless.simulators.planar.clone import Clone, Moving, Push
-from gapless.simulators.planar.contacts import find
 from gapless.simulators.planar.matter import NAMED
 from gapless.simulators.planar.scene import Motion, Scene, masses
 
@@ -28,7 +27,7 @@ KINKED = np.array([NAMED.index("friction"), NAMED.index("restitution")])
 class Refining:
     """How a guess is bettered."""
 
-    rounds: int = 8
+    rounds: int = 6
     """Gauss-Newton steps."""
     steps: int = 32
     """Steps of the scene that are predicted, those with contacts first."""
@@ -52,47 +51,48 @@ class _Steps(NamedTuple):
     seen: Bool[Array, " step"]
 
 
-class Columns(NamedTuple):
-    """The coordinates that are looked for, as places among all of them; beyond the last come places that do not exist."""
+class Asked(NamedTuple):
+    """What is looked for, and where. Coordinates are places among all of them; beyond the last come places that do not exist."""
 
+    touching: Bool[Array, " step"]
     chosen: Int[Array, " column"]
     swept: Int[Array, " swept"]
     """Which of those can have kinks: a friction that is only known to be large enough, a bounce that was never asked for."""
 
 
-def columns_of(open_: Bool[Array, "part embedding"], count: int, swept: int) -> Columns:
+def asked_for(
+    touching: Bool[Array, " step"], open_: Bool[Array, "part embedding"], count: int, swept: int
+) -> Asked:
     """Open coordinates; at most `count`, and at most `swept` of friction and restitution."""
     chosen = jnp.flatnonzero(open_.reshape(-1), size=count, fill_value=open_.size)
     kinked = (chosen < open_.size) & jnp.isin(chosen % open_.shape[1], KINKED)
-    return Columns(chosen, jnp.flatnonzero(kinked, size=swept, fill_value=count))
+    return Asked(touching, chosen, jnp.flatnonzero(kinked, size=swept, fill_value=count))
 
 
 def refine(
-    clone: Clone, scene: Scene, observed: Observed, prior: Matter, first: Matter, columns: Columns, recipe: Refining
+    clone: Clone, scene: Scene, observed: Observed, prior: Matter, first: Matter, asked: Asked, recipe: Refining
 ) -> Refined:
     """The posterior around its peak nearest to the first guess; coordinates that are not open stay as the prior has them."""
-    flat, chosen = prior.mean.reshape(-1), columns.chosen
+    flat, chosen = prior.mean.reshape(-1), asked.chosen
     unit = jnp.append(prior.deviation.reshape(-1), 0.0)[chosen]
     unit = jnp.where(unit > 0, unit, 1.0)
     middle, begin = (jnp.append(m.mean.reshape(-1), 0.0)[chosen] / unit for m in (prior, first))
-    steps = _worth_most(scene, prior, observed, recipe.steps)
+    steps = _worth_most(observed, asked.touching, recipe.steps)
 
     def residuals(x: Float[Array, " column"]) -> Float[Array, " residual"]:
         z = flat.at[chosen].set(x * unit, mode="drop").reshape(prior.mean.shape)
         return _residuals(clone, scene._replace(z=z), steps, observed.dt_s, recipe)
 
-    x, covariance = sweep(residuals, middle, *descend(residuals, middle, begin, recipe.rounds), columns.swept)
+    x, covariance = sweep(residuals, middle, *descend(residuals, middle, begin, recipe.rounds), asked.swept)
     whole = jnp.diag(prior.deviation.reshape(-1) ** 2)
     whole = whole.at[chosen[:, None], chosen[None]].set(covariance * jnp.outer(unit, unit), mode="drop")
     return Refined(flat.at[chosen].set(x * unit, mode="drop").reshape(prior.mean.shape), whole)
 
 
-def _worth_most(scene: Scene, prior: Matter, observed: Observed, count: int) -> _Steps:
-    """The steps during which most touches, and after them the first ones."""
+def _worth_most(observed: Observed, touching: Bool[Array, " step"], count: int) -> _Steps:
+    """The first steps during which anything touches, and after them the first others."""
     before, after = (jax.tree.map(lambda x, s=s: x[s], observed.motion) for s in (slice(None, -1), slice(1, None)))
-    shapes = scene._replace(z=prior.mean)
-    touching = jax.vmap(lambda m: jnp.sum(find(shapes, m).touching))(before)
-    worth = jnp.where(observed.seen, 1.0 + jnp.minimum(touching, 1), 0.0)
+    worth = jnp.where(observed.seen, 1.0 + touching, 0.0)
     _, best = jax.lax.top_k(worth, min(count, len(worth)))
     return jax.tree.map(lambda x: x[best], _Steps(before, after, observed.push, observed.seen))
 
