@@ -278,11 +278,21 @@ class PlainLaw(eqx.Module):
 
 
 @pytest.fixture(scope="session")
+def exact_clone() -> Callable[[int], Clone]:
+    """Clones that need no weights, by their number of rounds."""
+
+    def make(rounds: int) -> Clone:
+        return eqx.tree_at(lambda c: c.law, eqx.filter_jit(Clone)(jax.random.key(0), rounds), PlainLaw())
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def make_members() -> Callable[[int], list[Clone]]:
     """Clones that know the law and differ only in how they push: as many as wanted."""
 
     def make(count: int) -> list[Clone]:
-        plain = eqx.tree_at(lambda clone: clone.law, Clone(jax.random.key(0)), PlainLaw())
-        return [eqx.tree_at(lambda c: c.rounds, plain, Clone(jax.random.key(k)).rounds) for k in range(count)]
+        plain = eqx.tree_at(lambda clone: clone.law, eqx.filter_jit(Clone)(jax.random.key(0)), PlainLaw())
+        return [eqx.tree_at(lambda c: c.rounds, plain, eqx.filter_jit(Clone)(jax.random.key(k)).rounds) for k in range(count)]
 
     return make

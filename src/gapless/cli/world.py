@@ -17,6 +17,7 @@ from gapless.simulators.planar.scenes import Kind, Scenes, draw
 
 from .console import say, working
 from .options import Common
+from .world_clone import CloneCommand
 
 MOST_S = 60
 """Seconds that a film may last."""
@@ -94,9 +95,13 @@ class Film(Common):
 
 @dataclass(frozen=True)
 class World:
-    """A world in two dimensions whose step is a network's: play with it, or film what it foresees."""
+    """A world in two dimensions whose step is a network's: teach it, play with it, or film what it foresees."""
 
-    what: Annotated[Play, tyro.conf.subcommand(name="play")] | Annotated[Film, tyro.conf.subcommand(name="film")]
+    what: (
+        Annotated[CloneCommand, tyro.conf.subcommand(name="clone")]
+        | Annotated[Play, tyro.conf.subcommand(name="play")]
+        | Annotated[Film, tyro.conf.subcommand(name="film")]
+    )
 
     @property
     def json(self) -> Path | None:
