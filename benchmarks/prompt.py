@@ -2,11 +2,11 @@
 
 .venv/bin/python benchmarks/prompt.py
 
-Bodies fall between walls or slide on a table; known strings pull about half of them. Each body is asked about as soon as it
-has touched something during ten steps, from all frames until then; bodies that never do are left out. Outlines, pulls and
-the walls' material are known, every free body's mass, inertia, friction, restitution and drag are not. An error is that of
-the mean of the belief (of logarithms), relative to the truth, and medians go over all bodies asked about, also those that
-stick and never slide, and those that no string pulls. coverage90 counts friction and mass; the table has the others.
+Bodies fall between walls or slide on a table; known strings pull about half of them. In each scene one body is asked about, as
+soon as it has touched something during ten steps, from all frames until then; scenes in which none does are left out.
+Outlines, pulls and the walls' material are known, every free body's mass, inertia, friction, restitution and drag are not. An
+error is that of the mean of the belief (of logarithms), relative to the truth, and medians go over all bodies asked about, also
+those that stick and never slide, and those that no string pulls. coverage90 counts friction and mass; the table has the others.
 """
 
 import functools
@@ -21,7 +21,7 @@ import numpy as np
 import tyro
 
 from frame import Benchmark, Cells, finish
-from gapless.learn.clone.honesty import WITHIN90, Case, asked, cases, error
+from gapless.learn.clone.honesty import WITHIN90, Case, asked, case, error
 from gapless.learn.clone.lessons_of_matter import Watched, Watching, watched
 from gapless.learn.clone.observed import touches, until
 from gapless.learn.clone.prompt import Prompter, prompt
@@ -37,9 +37,16 @@ from gapless.simulators.planar.stored import members
 
 UNSEEN = (7, 8)
 """Corners of polygons; those that the encoder and the clone were taught with have fewer."""
+EARLY = 10
+"""In one scene out of so many, what is believed before the first contact is looked at, too."""
 WAYS = ("prior", "encoder", "refined")
 ASKED = NAMED[:5]
-BARS = {"friction_error": "≤ 0.15", "mass_error": "≤ 0.15", "coverage90": "0.85–0.95", "friction_moved_before_contact": "0"}
+BARS = {
+    "friction_error": "≤ 0.15",
+    "mass_error": "≤ 0.15",
+    "coverage90": "0.85–0.95",
+    "friction_moved_before_contact": "0",
+}
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,9 @@ class Prompting(Benchmark):
 def main() -> None:
     options = tyro.cli(Prompting, description=__doc__)
     count = 4 if options.quick else options.scenes
-    weights = hashlib.sha256(b"".join(f.read_bytes() for f in (CLONES.weights(CLONE), PROMPTERS.weights(PROMPTER)))).hexdigest()
+    weights = hashlib.sha256(
+        b"".join(f.read_bytes() for f in (CLONES.weights(CLONE), PROMPTERS.weights(PROMPTER)))
+    ).hexdigest()
     settings = [
         {"kind": k, "scene": options.first + n, "weights": weights} for k in ("fall", "table") for n in range(count)
     ]
@@ -66,13 +75,13 @@ def main() -> None:
 
 
 def cell(setting: dict[str, Any]) -> dict[str, Any]:
-    """All bodies of one scene."""
+    """One body of one scene."""
     scene = watched(Watching(corners=UNSEEN), setting["kind"], setting["scene"], "benchmark")
     prompter, clone, recipe = taught()
-    return {
-        "moved": _moved_before_contact(prompter, clone, scene, recipe),
-        "bodies": [{"kind": setting["kind"], **_asked(prompter, clone, c, recipe)} for c in cases(scene)],
-    }
+    chosen = case(scene, setting["scene"])
+    bodies = [] if chosen is None else [{"kind": setting["kind"], **_asked(prompter, clone, chosen, recipe)}]
+    early = setting["scene"] % EARLY == 0
+    return {"moved": _moved_before_contact(prompter, clone, scene, recipe) if early else 0.0, "bodies": bodies}
 
 
 @functools.cache
@@ -81,10 +90,15 @@ def taught() -> tuple[Prompter, Clone, Refining]:
     return load_prompter(), members()[0], Refining()
 
 
-def _asked(prompter: Prompter, clone: Clone, case: Case, recipe: Refining) -> dict[str, Any]:
-    found = error(case, asked(prompter, clone, case, recipe))
-    pulled = np.asarray(case.watched.observed.push.force)[:, case.body].any()
-    return {"pulled": bool(pulled), "steps": case.steps, "off": found.off.tolist(), "deviation": found.deviation.tolist()}
+def _asked(prompter: Prompter, clone: Clone, chosen: Case, recipe: Refining) -> dict[str, Any]:
+    found = error(chosen, asked(prompter, clone, chosen, recipe))
+    pulled = np.asarray(chosen.watched.observed.push.force)[:, chosen.body].any()
+    return {
+        "pulled": bool(pulled),
+        "steps": chosen.steps,
+        "off": found.off.tolist(),
+        "deviation": found.deviation.tolist(),
+    }
 
 
 def _moved_before_contact(prompter: Prompter, clone: Clone, scene: Watched, recipe: Refining) -> float:

@@ -6,7 +6,10 @@ import pytest
 from gapless.core import GaplessError, LogGaussian, belief_from_dict
 
 BELIEF = LogGaussian(
-    ("cup.mass", "cup.restitution"), np.array([np.log(2.0), -1.0]), np.array([[0.25, 0.1], [0.1, 0.5]]), np.array([0.0, 1.0])
+    ("cup.mass", "cup.restitution"),
+    np.array([np.log(2.0), -1.0]),
+    np.array([[0.25, 0.1], [0.1, 0.5]]),
+    np.array([0.0, 1.0]),
 )
 
 

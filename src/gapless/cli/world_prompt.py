@@ -1,5 +1,6 @@
 """`gapless world prompt`: what the bodies of a watched scene are made of; and how the prompter is taught."""
 
+import itertools
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -31,7 +32,7 @@ SHARE = 0.9
 class WorldPrompt(Common):
     """What are these bodies made of? Reads a few watched frames and stores a belief that training can draw from."""
 
-    frames: tyro.conf.Positional[Path]
+    frames: tyro.conf.Positional[Path] = field(kw_only=True)
     """An NPZ file with outlines, frames and pushes; docs/world.md lists its arrays."""
     given: tuple[str, ...] = ()
     """Properties that are known, e.g. body0.mass=1.2; beside those that the file gives."""
@@ -47,12 +48,14 @@ class WorldPrompt(Common):
         believed = belief(scene, found)
         write_text(self.out, json.dumps(believed.to_dict(), indent=1) + "\n")
         low, middle, high = (believed.quantile(q) for q in ((1 - SHARE) / 2, 0.5, (1 + SHARE) / 2))
-        told = dict(zip(sum(names_of(scene), []), found.open.reshape(-1).tolist(), strict=True))
+        told = dict(zip(itertools.chain(*names_of(scene)), found.open.reshape(-1).tolist(), strict=True))
         rows = [
             {"name": n, "found": float(middle[n]), "low": float(low[n]), "high": float(high[n]), "told": told[n]}
             for n in believed.names
         ]
-        shown = [[r["name"], r["found"], f"{r['low']:.3g} … {r['high']:.3g}", "" if r["told"] else "prior"] for r in rows]
+        shown = [
+            [r["name"], r["found"], f"{r['low']:.3g} … {r['high']:.3g}", "" if r["told"] else "prior"] for r in rows
+        ]
         table(f"What {len(observed.seen)} steps say", ["property", "found", f"{SHARE:.0%}", ""], shown)
         say(f"Wrote {self.out}.")
         return {"frames": str(self.frames), "belief": str(self.out), "properties": rows}
@@ -80,7 +83,11 @@ class WorldTeachPrompter(Common):
                 found = trust(self.course, load_prompter(self.encoder).encoder, clone, self.seed, tell)
         stretch = {k: dict(zip(NAMED, v.tolist(), strict=True)) for k, v in found.honest._asdict().items()}
         save_prompter(self.out, found, {"seed": self.seed, "course": plain(asdict(self.course))})
-        table("Deviations are stretched by", ["property", *stretch], [[n, *(s[n] for s in stretch.values())] for n in NAMED])
+        table(
+            "Deviations are stretched by",
+            ["property", *stretch],
+            [[n, *(s[n] for s in stretch.values())] for n in NAMED],
+        )
         say(f"Wrote {self.out}.")
         return {"out": str(self.out), "stretch": stretch}
 
@@ -88,13 +95,15 @@ class WorldTeachPrompter(Common):
 def _with(scene: Scene, given: Any, assignments: tuple[str, ...]) -> tuple[Scene, Any]:
     """The scene with what the user knows."""
     called = names_of(scene)
-    open_ = {n: (p, c) for p, names in enumerate(called) for c, n in enumerate(names) if n and bool(askable(scene)[p, c])}
+    open_ = {
+        n: (p, c) for p, names in enumerate(called) for c, n in enumerate(names) if n and bool(askable(scene)[p, c])
+    }
     for spelled in assignments:
         name, _, value = spelled.partition("=")
         if name not in open_ or not _positive(value):
             raise GaplessError(
-                f"--given {spelled} is not one of this scene's properties with a positive number, such as {next(iter(open_))}=1.2 "
-                f"(it has: {', '.join(open_)})."
+                f"--given {spelled} is not a property of this scene with a positive number, such as "
+                f"{next(iter(open_))}=1.2 (it has: {', '.join(open_)})."
             )
         scene, given = placed(scene, {name: jnp.asarray(float(value))}), given.at[open_[name]].set(True)
     return scene, given

@@ -14,7 +14,7 @@ FREEDOM = 3.0
 """Degrees of freedom of Student's distribution."""
 LONGEST = 1.5
 """Longest step."""
-SWEEP = jnp.array([0.01, 0.04, 0.12, 0.3, 0.6, 1.0, 1.5, 2.2, 3.2])
+SWEEP = jnp.array([0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 2.7])
 """Distances at which sweeps look, to either side: narrow peaks and wide plateaus are both seen."""
 Residuals = Callable[[Float[Array, " column"]], Float[Array, " residual"]]
 

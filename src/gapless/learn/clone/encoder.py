@@ -59,7 +59,8 @@ def updated(prior: Matter, precision: Float[Array, "part embedding"], pull: Floa
     open_ = (prior.deviation > 0) & (precision > 0)
     moved = prior.mean + prior.deviation * pull / (1 + precision)
     return Matter(
-        jnp.where(open_, moved, prior.mean), jnp.where(open_, prior.deviation / jnp.sqrt(1 + precision), prior.deviation)
+        jnp.where(open_, moved, prior.mean),
+        jnp.where(open_, prior.deviation / jnp.sqrt(1 + precision), prior.deviation),
     )
 
 

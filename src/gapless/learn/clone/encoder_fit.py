@@ -1,7 +1,7 @@
 """Teach the encoder: watched scenes whose matter is known, and the likelihood that the encoder gives to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -30,7 +30,7 @@ class Teaching:
 
     rows: int = 200
     """Touches, and motions of bodies, kept of each scene."""
-    fit: FitNetwork = FitNetwork(rate=3e-3, batch=32, steps=3000, looks=15)
+    fit: FitNetwork = field(default_factory=lambda: FitNetwork(rate=3e-3, batch=32, steps=3000, looks=15))
     """How it is fitted; a row is a scene."""
 
 
@@ -62,7 +62,7 @@ def lesson(of: Watched, rows: int) -> Lesson:
     return Lesson(of.scene, believed, short, touches(steps[0]), bodies(steps[1]), of.scene.z)
 
 
-def _listed(which: Bool[Array, "step *row"], count: int) -> Callable[[Array], Array]:
+def _listed(which: Bool[Array, " step *row"], count: int) -> Callable[[Array], Array]:
     """What picks the first rows of which something can be learned, by step; what is picked beyond them says nothing."""
     first = jnp.where(which, 1 / (2.0 + _steps(which)), 0.0).reshape(-1)
     worth, kept = jax.lax.top_k(first, count)
@@ -74,7 +74,7 @@ def _listed(which: Bool[Array, "step *row"], count: int) -> Callable[[Array], Ar
     return pick
 
 
-def _steps(rows: Bool[Array, "step *row"]) -> Int[Array, "step *one"]:
+def _steps(rows: Bool[Array, " step *row"]) -> Int[Array, " step *one"]:
     return jnp.arange(len(rows)).reshape(-1, *(1 for _ in rows.shape[1:]))
 
 

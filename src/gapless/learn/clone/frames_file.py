@@ -38,7 +38,7 @@ def save_frames(path: Path, scene: Scene, observed: Observed, given: Bool[Array,
     arrays = known._asdict() | {k: v[: steps + 1] for k, v in observed.motion._asdict().items()}
     arrays |= {k: v[:steps] for k, v in observed.push._asdict().items()} | {"dt_s": observed.dt_s}
     file = io.BytesIO()
-    np.savez(file, **{k: np.asarray(v) for k, v in arrays.items()})
+    np.savez(file, allow_pickle=False, **{k: np.asarray(v) for k, v in arrays.items()})
     write_bytes(path, file.getvalue())
 
 
@@ -52,17 +52,24 @@ def read_frames(path: Path) -> tuple[Scene, Observed, Bool[Array, "part embeddin
     arrays["z"] = np.where(np.isfinite(z), z, 0.0)
     made = {k: jnp.asarray(v, KINDS.get(k, jnp.float32)) for k, v in arrays.items()}
     observed = Observed(
-        Motion(*(made[k] for k in MOTION)), Push(*(made[k] for k in PUSH)), jnp.ones(len(arrays["force"]), bool), made["dt_s"]
+        Motion(*(made[k] for k in MOTION)),
+        Push(*(made[k] for k in PUSH)),
+        jnp.ones(len(arrays["force"]), bool),
+        made["dt_s"],
     )
     return Scene(*(made[k] for k in SCENE)), observed, given
 
 
 def _array(path: Path, file: Any, name: str) -> np.ndarray:
     if name not in file.files:
-        raise GaplessError(f"{path} has no array {name!r} (it has: {', '.join(file.files)}). Write it with save_frames.")
+        raise GaplessError(
+            f"{path} has no array {name!r} (it has: {', '.join(file.files)}). Write it with save_frames."
+        )
     found = file[name]
     if found.dtype.kind not in "fiub" or found.size > LARGEST:
-        raise GaplessError(f"array {name!r} of {path} holds {found.size} {found.dtype}; at most {LARGEST} numbers belong there.")
+        raise GaplessError(
+            f"array {name!r} of {path} holds {found.size} {found.dtype}; at most {LARGEST} numbers belong there."
+        )
     return found
 
 
@@ -72,13 +79,17 @@ def _check(path: Path, arrays: dict[str, np.ndarray]) -> None:
     for name, spelled in (SCENE | MOTION | PUSH | {"dt_s": ""}).items():
         shape, words = arrays[name].shape, spelled.split()
         if len(shape) != len(words) or any(size.setdefault(w, n) != n for w, n in zip(words, shape, strict=True)):
-            raise GaplessError(f"array {name!r} of {path} has shape {shape}, and ({', '.join(words)}) is what fits with {size}.")
+            raise GaplessError(
+                f"array {name!r} of {path} has shape {shape}, and ({', '.join(words)}) is what fits with {size}."
+            )
         if name != "z" and not np.all(np.isfinite(arrays[name])):
             raise GaplessError(f"array {name!r} of {path} holds what is not a finite number. Cut those frames off.")
     if size["frame"] != size["step"] + 1 or size["step"] < 1 or size["part"] > MOST_PARTS:
         raise GaplessError(f"{path} holds {size}; it needs one frame more than pushes, and {MOST_PARTS} parts at most.")
     owner, count = arrays["owner"], arrays["count"]
     if np.any((count > 0) & ((owner < 0) | (owner >= size["body"]))) or np.any((count < 0) | (count > CORNERS)):
-        raise GaplessError(f"{path}: an owner is no body, or a part has more than {CORNERS} corners. Check owner and count.")
+        raise GaplessError(
+            f"{path}: an owner is no body, or a part has more than {CORNERS} corners. Check owner and count."
+        )
     if not 1e-4 <= float(arrays["dt_s"]) <= 0.1:
         raise GaplessError(f"{path}: frames are {float(arrays['dt_s']):g} s apart; 0.0001 to 0.1 s can be predicted.")

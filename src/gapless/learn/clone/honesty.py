@@ -39,24 +39,27 @@ class Error(NamedTuple):
     deviation: Float[np.ndarray, "way embedding"]
 
 
-def cases(watched: Watched) -> list[Case]:
-    """All bodies of one scene that touch something long enough."""
+def case(watched: Watched, number: int) -> Case | None:
+    """One of the scene's bodies that touch something long enough, if any does."""
     touched = np.asarray(touches(watched.scene, watched.observed))
     free = np.flatnonzero(np.asarray(watched.scene.free))
     found = [(int(body), steps_until(touched[:, body], CONTACTS)) for body in free]
-    return [Case(watched, body, steps) for body, steps in found if steps is not None]
+    long = [Case(watched, body, steps) for body, steps in found if steps is not None]
+    return long[number % len(long)] if long else None
 
 
-def asked(prompter: Prompter, clone: Clone, case: Case, recipe: Refining) -> Prompted:
+def asked(prompter: Prompter, clone: Clone, chosen: Case, recipe: Refining) -> Prompted:
     """What the frames until then say."""
-    watched = case.watched
-    return jax.device_get(prompt(prompter, clone, watched.scene, until(watched.observed, case.steps), watched.given, recipe))
+    watched = chosen.watched
+    return jax.device_get(
+        prompt(prompter, clone, watched.scene, until(watched.observed, chosen.steps), watched.given, recipe)
+    )
 
 
-def error(case: Case, found: Prompted) -> Error:
+def error(chosen: Case, found: Prompted) -> Error:
     """Against the matter that the scene was drawn with."""
-    part = int(np.flatnonzero(np.asarray(case.watched.scene.owner) == case.body)[0])
-    truth = np.asarray(case.watched.scene.z)[part]
+    part = int(np.flatnonzero(np.asarray(chosen.watched.scene.owner) == chosen.body)[0])
+    truth = np.asarray(chosen.watched.scene.z)[part]
     own = np.sqrt(np.diag(found.refined.covariance)).reshape(-1, WIDTH)[part]
     means = np.stack([found.prior.mean[part], found.encoded.mean[part], found.refined.mean[part]])
     deviations = np.stack([found.prior.deviation[part], found.encoded.deviation[part], own])
@@ -72,7 +75,9 @@ def honest(
     trusting = Prompter(prompter.encoder, Honest(jnp.ones(WIDTH), jnp.ones(WIDTH)))
     errors = []
     for k, one in enumerate(scenes):
-        errors += [error(case, asked(trusting, clone, case, recipe)) for case in cases(one)]
+        chosen = case(one, k)
+        if chosen is not None:
+            errors.append(error(chosen, asked(trusting, clone, chosen, recipe)))
         tell("scenes asked about", (k + 1) / len(scenes))
     if not errors:
         raise GaplessError("no body of these scenes touches anything long enough. Watch more scenes, or for longer.")

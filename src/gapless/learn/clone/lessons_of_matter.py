@@ -1,6 +1,6 @@
 """Watched scenes to learn prompting from: random matter, random strings, random knowledge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import jax
@@ -27,7 +27,7 @@ class Watching:
     """Fewest and most corners of polygons."""
     steps: int = 96
     """Steps that are watched."""
-    strings: Strings = Strings()
+    strings: Strings = field(default_factory=Strings)
     """How bodies are pulled."""
 
 

@@ -27,7 +27,14 @@ class Matter(NamedTuple):
 def prior(scene: Scene, given: Bool[Array, "part embedding"]) -> Matter:
     """Coordinates that are given are taken from the scene; what it says of the others is never looked at."""
     given = given | ~askable(scene)
-    columns = [_mass(scene), _even(INERTIA, "inertia"), _even(FRICTION, "friction"), BOUNCE, _even(DRAG, "drag"), (0.0, 1e-3)]
+    columns = [
+        _mass(scene),
+        _even(INERTIA, "inertia"),
+        _even(FRICTION, "friction"),
+        BOUNCE,
+        _even(DRAG, "drag"),
+        (0.0, 1e-3),
+    ]
     parts = scene.count.shape[0]
     mean, deviation = (jnp.stack([jnp.broadcast_to(jnp.asarray(c[k]), (parts,)) for c in columns], -1) for k in (0, 1))
     known = jnp.where(scene.count[:, None] > 0, jnp.asarray(scene.z, jnp.float32), 0.0)
@@ -42,7 +49,9 @@ def askable(scene: Scene) -> Bool[Array, "part embedding"]:
     return jnp.stack([asked.get(name, jnp.zeros_like(there)) for name in NAMED], -1)
 
 
-def given_of(scene: Scene, properties: dict[int, tuple[str, ...]] | None = None, walls: bool = True) -> Bool[Array, "part embedding"]:
+def given_of(
+    scene: Scene, properties: dict[int, tuple[str, ...]] | None = None, walls: bool = True
+) -> Bool[Array, "part embedding"]:
     """Which coordinates are known: those named for a body, and with `walls` all of bodies that are not free."""
     owner, free = np.asarray(scene.owner), np.asarray(scene.free)
     given = np.zeros((len(owner), WIDTH), bool)

@@ -7,7 +7,6 @@ watched scenes with known matter have shown them to be. What nothing that was se
 from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -62,7 +61,9 @@ class Prompter(eqx.Module):
         encoded = self.encoder(scene, believed, told)
         asked = asked_for(jnp.any(told.touching, (1, 2)), open_, *most)
         refined = refine(clone, scene, observed, believed, encoded, asked, recipe)
-        return Prompted(believed, self._honest(believed, encoded, open_), self._honestly(believed, refined, open_), open_)
+        return Prompted(
+            believed, self._honest(believed, encoded, open_), self._honestly(believed, refined, open_), open_
+        )
 
     def _honest(self, believed: Matter, found: Matter, open_: Bool[Array, "part embedding"]) -> Matter:
         wide = jnp.minimum(self.honest.encoded * found.deviation, believed.deviation)

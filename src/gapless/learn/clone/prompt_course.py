@@ -1,7 +1,7 @@
 """The whole course of a prompter: watched scenes, the encoder from most of them, its honesty from the rest."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import jax
 import jax.numpy as jnp
@@ -35,16 +35,18 @@ class PromptCourse:
     """Share of them that it is only looked at with."""
     trust: int = 40
     """Further scenes of each kind, from which it learns how far to trust itself."""
-    watching: Watching = Watching()
+    watching: Watching = field(default_factory=Watching)
     """Which scenes, and for how long."""
-    teaching: Teaching = Teaching()
+    teaching: Teaching = field(default_factory=Teaching)
     """How the encoder is fitted."""
-    refining: Refining = Refining()
+    refining: Refining = field(default_factory=Refining)
     """How its guesses are bettered."""
 
     def __post_init__(self) -> None:
         if self.scenes < 1 or self.trust < 1 or not 0 < self.held_out < 1:
-            raise GaplessError("a course needs scenes, scenes to trust itself by, and a share held out between 0 and 1.")
+            raise GaplessError(
+                "a course needs scenes, scenes to trust itself by, and a share held out between 0 and 1."
+            )
 
 
 def teach_prompter(course: PromptCourse, clone: Clone, seed: int, tell: Tell = lambda words, share: None) -> Prompter:
@@ -73,5 +75,8 @@ def _lessons(course: PromptCourse, kind: Kind, seed: int, tell: Tell) -> list[Le
         numbers = range(first, min(first + AT_ONCE, course.scenes))
         scenes: Watched = stacked([watched(course.watching, kind, seed, "train", k) for k in numbers])
         found.append(jax.device_get(make(half_known(scenes, first))))
-        tell(f"watching scenes that {kind}" if kind == "fall" else "watching scenes on a table", len(found) * AT_ONCE / course.scenes)
+        tell(
+            f"watching scenes that {kind}" if kind == "fall" else "watching scenes on a table",
+            len(found) * AT_ONCE / course.scenes,
+        )
     return found

@@ -1,4 +1,4 @@
-"""A first guess at what bodies are made of, bettered by Gauss-Newton steps through a clone that predicts each step from the last frame.
+"""A first guess at what bodies are made of, bettered by Gauss-Newton steps through a clone.
 
 Predictions are one step long: each begins where the bodies were seen. What a clone cannot predict grows with what contacts
 do, so that residuals are judged by how much the velocity changed.
@@ -27,13 +27,13 @@ KINKED = np.array([NAMED.index("friction"), NAMED.index("restitution")])
 class Refining:
     """How a guess is bettered."""
 
-    rounds: int = 6
+    rounds: int = 5
     """Gauss-Newton steps."""
-    steps: int = 32
+    steps: int = 24
     """Steps of the scene that are predicted, those with contacts first."""
-    noise: float = 2e-3
+    noise: float = 1e-3
     """Error of a predicted speed where nothing touches, m/s."""
-    share: float = 0.02
+    share: float = 0.01
     """The same as a share of the change of velocity that contacts make."""
 
 
@@ -60,9 +60,7 @@ class Asked(NamedTuple):
     """Which of those can have kinks: a friction that is only known to be large enough, a bounce that was never asked for."""
 
 
-def asked_for(
-    touching: Bool[Array, " step"], open_: Bool[Array, "part embedding"], count: int, swept: int
-) -> Asked:
+def asked_for(touching: Bool[Array, " step"], open_: Bool[Array, "part embedding"], count: int, swept: int) -> Asked:
     """Open coordinates; at most `count`, and at most `swept` of friction and restitution."""
     chosen = jnp.flatnonzero(open_.reshape(-1), size=count, fill_value=open_.size)
     kinked = (chosen < open_.size) & jnp.isin(chosen % open_.shape[1], KINKED)
