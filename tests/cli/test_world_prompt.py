@@ -19,9 +19,9 @@ def frames(tmp_path_factory):
 
 
 def test_what_is_given_must_be_a_property_of_the_scene(frames):
-    with pytest.raises(GaplessError, match="body9.mass=2 is not a property of this scene"):
+    with pytest.raises(GaplessError, match=r"body9\.mass=2 is not a property of this scene"):
         WorldPrompt(frames=frames, given=("body9.mass=2",)).run()
-    with pytest.raises(GaplessError, match="body0.mass=-1 is not a property"):
+    with pytest.raises(GaplessError, match=r"body0\.mass=-1 is not a property"):
         WorldPrompt(frames=frames, given=("body0.mass=-1",)).run()
 
 
