@@ -11,11 +11,11 @@ import pytest
 
 from gapless.core import Artifact, Chosen, prior_belief
 from gapless.engine import Recipe, Stages, Workspace
-from gapless.engine.parts import residual_figures, simulator_of, write_learned
+from gapless.engine.parts import residual_figures, write_learned
 from gapless.learn import Identified, Learnt
 from gapless.learn.held_out import Comparison
 from gapless.learn.outfit import silent_residual
-from gapless.simulators.parts import MEMBER, load_residual, save_residual
+from gapless.simulators.parts import MEMBER
 
 
 @pytest.fixture
@@ -54,18 +54,3 @@ def test_the_stored_belief_draws_members_and_keeps_what_was_identified_alone(
     assert set(np.asarray(belief.sample(jax.random.key(0), 50)[MEMBER]).tolist()) == {0.0, 1.0}
     assert MEMBER not in stages.identified(believed).names
     assert believed.figures["residual"]["acts_on"] == ["slider.force"]
-
-
-def test_a_simulator_can_be_had_without_what_is_random(workspace: Workspace, believed: Artifact) -> None:
-    restless = eqx.tree_at(lambda r: r.corrections[0].unrest, load_residual(believed.folder), jnp.asarray(3.0))
-    save_residual(believed.folder, restless)
-
-    def stepped(unrest: bool, chance: int) -> float:
-        simulator = simulator_of(workspace.simulator, believed, unrest).with_worlds(1)
-        state, _, _ = simulator.reset(simulator.init(), np.ones(1, bool), {}, {}, jax.random.key(0))
-        return float(
-            simulator.step(state, {"motor": np.zeros((1, 1))}, jax.random.key(chance))[1]["cart.position"][0, 0]
-        )
-
-    assert stepped(True, 1) != stepped(True, 2)
-    assert stepped(False, 1) == stepped(False, 2)

@@ -1,7 +1,6 @@
 """A residual learned from motion alone: it finds a hidden force, and is refused where it does not predict better."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -68,17 +67,12 @@ def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: Mujoco
     assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
 
 
-def test_what_held_out_logs_do_not_confirm_is_not_meant(
+def test_what_held_out_logs_do_not_confirm_is_refused(
     cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any
 ) -> None:
     logs, held_out = drive(hilly, 2, 0), drive(cartpole, 1, 10)
     prior, found = identified(cartpole, logs, drive(hilly, 1, 10))
-    assert learn_residual(cartpole, prior, found, logs, held_out, replace(RECIPE, unrest=False)) is None
-    learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)
-    assert learnt is not None
-    assert not learnt.held_out.better
-    assert all(not np.any(c.networks.layers[-1].weight) for c in learnt.residual.corrections)
-    assert all(c.unrest > 0 for c in learnt.residual.corrections)
+    assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
 
 
 def test_a_comparison_calls_noise_no_improvement() -> None:

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from gapless.core import Block, GaplessError, Log, Params, Signals
-from gapless.simulators import Around, MujocoSimulator, replay
+from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import (
     MEMBER,
-    UNREST,
     Residual,
     Sight,
     load_residual,
@@ -50,13 +49,11 @@ def said(
 @eqx.filter_jit
 def _step(residual: Residual, member: Any, inputs: Signals) -> Any:
     memory = residual.init(jax.random.key(0))
-    return residual.step({MEMBER: member, UNREST: jnp.zeros(())}, memory, inputs, 0.02, jax.random.key(0))[1][
-        "hinge.force"
-    ][0]
+    return residual.step({MEMBER: member}, memory, inputs, 0.02, jax.random.key(0))[1]["hinge.force"][0]
 
 
 def beside(pendulum: MujocoSimulator, residual: Residual) -> MujocoSimulator:
-    return pendulum.with_around(Around(residual=residual, parameters=residual.parameters, at_random=(UNREST,)))
+    return pendulum.with_around(Around(residual=residual, parameters=residual.parameters))
 
 
 def angles(log: Log) -> np.ndarray:
@@ -100,35 +97,6 @@ def test_worlds_with_different_members_move_apart(pendulum: MujocoSimulator) -> 
     assert len({round(float(v), 9) for v in seen["hinge.position"][:, 0]}) > 1
 
 
-def restless(deviation: float, lasting_s: float = 0.1) -> Residual:
-    values = jnp.asarray(deviation), jnp.asarray(lasting_s)
-    return eqx.tree_at(lambda r: (r.corrections[0].unrest, r.corrections[0].lasting_s), silent(), values)
-
-
-def test_unrest_has_the_stated_deviation_and_lasts_as_long() -> None:
-    residual, inputs = restless(0.5), {name: jnp.zeros(1) for name in SIGHT.channels}
-
-    def one(memory: Any, key: Any) -> Any:
-        memory, out = residual.step({MEMBER: jnp.zeros(()), UNREST: jnp.ones(())}, memory, inputs, 0.02, key)
-        return memory, out["hinge.force"][0]
-
-    values = np.asarray(
-        jax.lax.scan(one, residual.init(jax.random.key(0)), jax.random.split(jax.random.key(1), 4000))[1]
-    )
-    assert values.std() == pytest.approx(0.5, rel=0.15)
-    assert np.corrcoef(values[1:], values[:-1])[0, 1] == pytest.approx(np.exp(-0.2), abs=0.05)
-
-
-def test_unrest_moves_what_is_stepped_and_not_what_is_played(
-    pendulum: MujocoSimulator, simulate: Callable[..., Log], lively_commands: Callable[..., Signals]
-) -> None:
-    commands = lively_commands(pendulum.interface, 40)
-    stepped = [simulate(beside(pendulum, r), {}, commands) for r in (silent(), restless(1.0))]
-    assert not np.allclose(angles(stepped[0]), angles(stepped[1]), atol=1e-3)
-    played = [replay(beside(pendulum, r), {}, stepped[0], {}) for r in (silent(), restless(1.0))]
-    assert np.array_equal(angles(played[0]), angles(played[1]))
-
-
 def test_a_stored_residual_is_read_back_exactly(tmp_path: Path) -> None:
     save_residual(tmp_path, loud())
     again = load_residual(tmp_path)
@@ -146,6 +114,14 @@ def test_a_damaged_residual_is_refused(tmp_path: Path) -> None:
         load_residual(tmp_path)
     (tmp_path / "residual.json").write_text('{"format": 1, "corrections": [{}]}')
     with pytest.raises(GaplessError, match="not the description of a residual"):
+        load_residual(tmp_path)
+
+
+def test_a_residual_of_another_format_is_refused(tmp_path: Path) -> None:
+    save_residual(tmp_path, loud())
+    path = tmp_path / "residual.json"
+    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(GaplessError, match=r"format 2, and 1 is what is read.*Learn the residual again"):
         load_residual(tmp_path)
 
 

@@ -30,12 +30,11 @@ def identified_alone(belief: Artifact) -> Belief:
     return read_belief(belief.file(ALONE if has_residual(belief.folder) else BELIEF))
 
 
-def simulator_of(physics: MujocoSimulator, belief: Artifact | None, unrest: bool = True) -> MujocoSimulator:
+def simulator_of(physics: MujocoSimulator, belief: Artifact | None) -> MujocoSimulator:
     """The simulator that a belief is about: the physics, with the parts that were learned beside it."""
     if belief is None or not has_residual(belief.folder):
         return physics
-    residual = load_residual(belief.folder)
-    return with_residual(physics, residual if unrest else residual.at_rest())
+    return with_residual(physics, load_residual(belief.folder))
 
 
 def residual_figures(learnt: Learnt) -> dict[str, Any]:
@@ -45,9 +44,6 @@ def residual_figures(learnt: Learnt) -> dict[str, Any]:
         "acts_on": [c.name for c in corrections],
         "bounds": [float(c.bound) for c in corrections],
         "members": learnt.residual.members,
-        "silent": not held_out.better,
-        "unrest": [float(c.unrest) for c in corrections],
-        "lasting_s": [float(c.lasting_s) for c in corrections],
         "held_out_before": held_out.before,
         "held_out_after": held_out.after,
         "ratio_high": held_out.ratio_high,

@@ -7,7 +7,7 @@ from gapless.learn import Attribute, Excite, Identify, LearnResidual
 from gapless.robots import Limits
 from gapless.train import Ppo, Train
 
-FINISHED = 0.5
+FINISHED = 0.95
 """Share of simulated episodes that a policy must have passed at the end of its training to count as finished."""
 
 

@@ -129,8 +129,7 @@ class Stages:
 
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
-        known, r = self.known(belief), self.recipe
-        simulator = simulator_of(self.workspace.simulator, belief, unrest=False)  # no motion is safe from everything
+        known, simulator, r = self.known(belief), self.simulator(belief), self.recipe
         chosen: dict[int, Design] = {}
 
         def motion(k: int) -> Block:

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from gapless.core import Params
 from gapless.simulators import Around, MujocoSimulator
-from gapless.simulators.parts import UNREST, Probe, Residual
+from gapless.simulators.parts import Probe, Residual
 
 from .least_squares import fit_starts
 from .shooting import PARAM_STEP, Shooting
@@ -39,7 +39,7 @@ def linearise(
     """The windows around the simulator with this residual; `sizes` are the natural sizes of its corrections."""
     periods = round(float(windows.times.max()) / simulator.interface.period_s) + 1
     probe = Probe(residual, periods, stretch)
-    probed = simulator.with_around(Around(residual=probe, parameters=probe.parameters, at_random=(UNREST,)))
+    probed = simulator.with_around(Around(residual=probe, parameters=probe.parameters))
     fixed = {p.name: float(params.get(p.name, p.nominal)) for p in probed.parameters}
     starts, _ = fit_starts(Shooting(probed, windows, (), fixed), np.empty(0), level, np.ones(len(level)), 3)
     scale = np.repeat([sizes[c.name] for c in residual.corrections], probe.per_correction) * NUDGE / PARAM_STEP

@@ -22,8 +22,6 @@ LEAST_REACH = 1.0
 LARGE, ROOM = 0.9, 1.5
 """The bound is ROOM times this quantile of what the windows ask for: rare peaks are no reason for large forces elsewhere."""
 SMOOTHINGS = 8
-ALIKE = (0.05, 0.95)
-"""Least and largest likeness of what is random in two periods in a row."""
 
 
 def silent_residual(simulator: MujocoSimulator, kind: str, history: int, width: int, members: int) -> Residual:
@@ -61,33 +59,12 @@ def natural_sizes(simulator: MujocoSimulator, residual: Residual, windows: Windo
 
 
 def smoothed(linear: Linear, sizes: dict[str, float]) -> dict[str, Float[np.ndarray, "window period"]]:
-    """The smallest values of the corrections that explain each window within the noise, their size found on the way."""
-    answer = np.concatenate(list(linear.answer.values()), axis=-1)
-    said = np.concatenate(list(linear.said.values()), axis=-1)
-    return _smallest(linear, linear.misfit - np.einsum("wqp,wp->wq", answer, said), sizes)[0]
-
-
-def restless(residual: Residual, linear: Linear, sizes: dict[str, float], period_s: float) -> Residual:
-    """The residual with what the windows ask for beyond what it says as something random: how large, and how lasting."""
-    beyond, deviation = _smallest(linear, linear.misfit, sizes)
-    made = []
-    for c in residual.corrections:
-        left = beyond[c.name]
-        alike = float((left[:, 1:] * left[:, :-1]).sum() / max((left**2).sum(), 1e-30))
-        lasting = -period_s / np.log(np.clip(alike, *ALIKE))
-        values = jnp.asarray(deviation[c.name], jnp.float32), jnp.asarray(lasting, jnp.float32)
-        made.append(eqx.tree_at(lambda c: (c.unrest, c.lasting_s), c, values))
-    return Residual(tuple(made))
-
-
-def _smallest(
-    linear: Linear, target: Float[np.ndarray, "window query"], sizes: dict[str, float]
-) -> tuple[dict[str, Float[np.ndarray, "window period"]], dict[str, float]]:
-    """The smallest additions that leave of `target` no more than noise, and their deviation."""
+    """The smallest additions that explain each window within the noise, their size found on the way."""
     names = list(linear.answer)
     answer = np.concatenate([linear.answer[n] for n in names], axis=-1)
     periods = linear.answer[names[0]].shape[-1]
     variance = np.repeat([0.01 * sizes[n] ** 2 for n in names], periods)
+    target = linear.misfit - np.einsum("wqp,wp->wq", answer, np.concatenate([linear.said[n] for n in names], axis=-1))
     gram, pull = np.swapaxes(answer, 1, 2) @ answer, -np.einsum("wqp,wq->wp", answer, target)
     for _ in range(SMOOTHINGS):
         covariance = np.linalg.inv(gram + np.diag(1 / variance))
@@ -95,8 +72,7 @@ def _smallest(
         second = (found**2 + np.einsum("wpp->wp", covariance)).reshape(len(found), len(names), periods)
         # The median window sets the size: one that ran away would have it all.
         variance = np.repeat(np.median(second.mean(axis=-1), axis=0), periods)
-    split = {n: found[:, k * periods : (k + 1) * periods] for k, n in enumerate(names)}
-    return split, {n: float(np.sqrt(variance[k * periods])) for k, n in enumerate(names)}
+    return {n: found[:, k * periods : (k + 1) * periods] for k, n in enumerate(names)}
 
 
 def outfitted(

@@ -1,4 +1,4 @@
-"""Logs → a learned residual, from motion alone: members only where they predict held-out logs better, the rest at random."""
+"""Logs → a learned residual, from motion alone: kept only where it predicts held-out logs better than the physics without it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,13 +13,13 @@ from jaxtyping import Float
 
 from gapless.core import GaplessError, Gaussian, Log, generator_for
 from gapless.simulators import Around, MujocoSimulator
-from gapless.simulators.parts import UNREST, Correction, Residual
+from gapless.simulators.parts import Correction, Residual
 
 from .held_out import Comparison, compare, prediction_errors
 from .identify import Identified, Identify, identify
 from .kernels import KERNELS, Kernel
 from .knots import Linear, linearise
-from .outfit import natural_sizes, outfitted, restless, silent_residual, smoothed
+from .outfit import natural_sizes, outfitted, silent_residual, smoothed
 from .ridge import Windowed, left_out, windowed
 from .windows import Windows, cut, per_query, thin
 
@@ -47,8 +47,6 @@ class LearnResidual:
     """Windows used at most."""
     rounds: int = 2
     """Times that windows are simulated anew with what was learned so far: the first is one step, the others are rollouts."""
-    unrest: bool = True
-    """Whether what no member explains is added at random when policies are trained and forecast."""
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
     refit: Identify = field(
@@ -63,7 +61,7 @@ class LearnResidual:
 
 @dataclass(frozen=True)
 class Learnt:
-    """A residual, and the belief about the parameters beside it."""
+    """A residual that predicts better, and the belief about the parameters beside it."""
 
     residual: Residual
     identified: Identified
@@ -83,7 +81,7 @@ class Choice:
 
 def with_residual(simulator: MujocoSimulator, residual: Residual) -> MujocoSimulator:
     """The simulator with a residual beside its physics."""
-    return simulator.with_around(Around(residual=residual, parameters=residual.parameters, at_random=(UNREST,)))
+    return simulator.with_around(Around(residual=residual, parameters=residual.parameters))
 
 
 def learn_residual(
@@ -96,10 +94,7 @@ def learn_residual(
     seed: int = 0,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Learnt | None:
-    """The residual beside what was identified without it; None where there is nothing to learn.
-
-    Its members are silent where they would not predict the held-out logs better; what nothing explains it adds at random.
-    """
+    """The residual beside what was identified without it, or None where it would not predict the held-out logs better."""
     recipe = recipe or LearnResidual()
     windows = _windows(simulator, logs, recipe)
     before = prediction_errors(simulator, found.belief, held_out)
@@ -107,18 +102,10 @@ def learn_residual(
         return None
     lesson = _Lesson(simulator, found, windows, recipe)
     tries = _rounds(lesson, seed, tell)
-    learnt = None
-    if tries:
-        tell("refitting the parameters beside the residual")
-        learnt = _meant(lesson, tries, before, _moved(prior, found.belief), (logs, held_out), seed)
-    if not recipe.unrest:
-        return learnt
-    if learnt is None:
-        same = float(np.median(before))
-        learnt = Learnt(lesson.silent, found, Comparison(same, same, 1.0))
-    tell("measuring what nothing explains")
-    linear = lesson.around(learnt.residual, learnt.identified)
-    return replace(learnt, residual=restless(learnt.residual, linear, lesson.sizes, simulator.interface.period_s))
+    if not tries:
+        return None
+    tell("refitting the parameters beside the residual")
+    return _confirmed(lesson, tries, before, _moved(prior, found.belief), (logs, held_out), seed)
 
 
 @dataclass(frozen=True)
@@ -139,17 +126,17 @@ class _Lesson:
     def sizes(self) -> dict[str, float]:
         return natural_sizes(self.simulator, self.silent, self.windows)
 
-    def around(self, residual: Residual, identified: Identified) -> Linear:
-        """The windows linearised around a residual and the parameters beside it."""
+    def around(self, residual: Residual) -> Linear:
+        """The windows linearised around a residual."""
         level = per_query(self.windows, self.found.noise)
-        return linearise(self.simulator, residual, identified.belief.mean(), self.windows, level, self.sizes)
+        return linearise(self.simulator, residual, self.found.belief.mean(), self.windows, level, self.sizes)
 
 
-def _meant(
+def _confirmed(
     lesson: _Lesson, tries: list[Residual], before: Float[np.ndarray, " window"], prior: Gaussian,
     logs: tuple[list[Log], list[Log]], seed: int,
 ) -> Learnt | None:  # fmt: skip
-    """The residual whose members predict the held-out logs, the second of `logs`, better; None where none does."""
+    """The residual that predicts the held-out logs, the second of `logs`, better; None where none does."""
     simulator, found, (training, held_out) = lesson.simulator, lesson.found, logs
     errors = [prediction_errors(with_residual(simulator, r), found.belief, held_out) for r in tries]
     best = int(np.argmin([np.median(e) for e in errors]))
@@ -172,7 +159,7 @@ def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Res
     residual, choice, tries = lesson.silent, None, []
     for k in range(lesson.recipe.rounds):
         tell(f"learning a residual, round {k + 1} of {lesson.recipe.rounds}")
-        linear = lesson.around(residual, lesson.found)
+        linear = lesson.around(residual)
         if choice is None:
             residual = _outfit(residual, linear, lesson.sizes)
             choice = _choose(residual, linear, generator_for(seed, "residual", "choice"))

@@ -112,9 +112,7 @@ def read_maps(figures: Mapping[str, Any]) -> tuple[ResidualMap, ...]:
 
 def read_parts(figures: Mapping[str, Any]) -> tuple[LearnedPart, ...]:
     """Learned parts: an entry for each under `parts`, or the one under `residual`."""
-    found = [
-        item for item in records(figures.get("parts")) + records([figures.get("residual")]) if not item.get("silent")
-    ]
+    found = records(figures.get("parts")) + records([figures.get("residual")])
     parts = (
         LearnedPart(_part_name(item), real(item.get("held_out_before")), real(item.get("held_out_after")))
         for item in found

@@ -29,8 +29,6 @@ class Around:
     """Whether actuator and residual run at every substep (a Python call each) or once per control period."""
     parameters: tuple[Parameter, ...] = ()
     """What its blocks read beside the parameters of the physics."""
-    at_random: tuple[str, ...] = ()
-    """Those of them that scale what blocks add at random: zero in an open loop, which is compared with logs."""
 
     @property
     def before_physics(self) -> bool:

@@ -193,7 +193,6 @@ class MujocoSimulator(Simulator):
     ) -> tuple[Signals, dict[str, Any]]:
         state, everyone = self.init(), np.arange(self.worlds)
         wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
-        wanted |= {k: np.zeros(self.worlds) for k in self.around.at_random}
         self._write_params(state, everyone, wanted)
         self._joints.begin(state.batch, everyone, start)
         step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gapless.core import Channel, Interface, Parameter, Simulator
+from gapless.core.names import thing_and_quantity
 from gapless.simulators import MujocoSimulator
 
 from .as_logged import CLOCK, GRAVITY, LATE, OFFSET, SCALE, AsLogged
 from .hypotheses import Hypothesis, unit_hypothesis
 from .trial import Doubt, Fitted
-from .undoing import COMMANDS, Nothing, Rescale, Shift
+from .undoing import COMMANDS, Nothing, Rescale, Shift, Slow
 from .units import factors, named
 
 OFFSET_RAD, GRAVITY_RAD, LATE_S = np.radians(5.0), np.radians(20.0), 0.05
@@ -157,7 +158,7 @@ def beyond(simulator: Simulator, found: Fitted, share: float = 1.0) -> Iterator[
     for c in simulator.interface.measurements:
         yield from _gain_beyond(c, values.get(c.name + SCALE, 1.0), share, measured=True)
         yield from _offset_beyond(c.name, values.get(c.name + OFFSET, 0.0), share)
-        yield from _late_beyond(c.name, values.get(c.name + LATE, 0.0), share)
+        yield from _late_beyond(simulator.interface, c.name, values.get(c.name + LATE, 0.0), share)
     if GRAVITY[0] in values and isinstance(simulator, MujocoSimulator):
         yield from _gravity_beyond(simulator, np.array([values[n] for n in GRAVITY]), share)
 
@@ -200,11 +201,15 @@ def _offset_beyond(name: str, offset: float, share: float) -> Iterator[Hypothesi
         )  # fmt: skip
 
 
-def _late_beyond(name: str, late_s: float, share: float) -> Iterator[Hypothesis]:
+def _late_beyond(interface: Interface, name: str, late_s: float, share: float) -> Iterator[Hypothesis]:
     if abs(late_s) > share * LATE_S:
+        # Where a joint has a motor of its own, a late sensor and a slow motor look alike but for what other joints feel.
+        thing = thing_and_quantity(name)[0]
+        own = [c.name for c in interface.commands if thing_and_quantity(c.name)[0] == thing]
         yield Hypothesis(
             "clock", (name,), f"{name} is stamped {abs(late_s) * 1e3:.0f} ms too {'late' if late_s > 0 else 'early'}",
             "moving its clock back", f"Set shift_s = {-late_s:.3f} for {name} in the mapping.", Shift(name, -late_s), LEAST,
+            rival=Slow(own[0], late_s) if own and late_s > 0 else None,
         )  # fmt: skip
 
 

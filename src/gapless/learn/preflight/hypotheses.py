@@ -31,6 +31,8 @@ class Hypothesis:
     """How many fold the prediction error must fall at least."""
     simulator: Simulator | None = None
     """Where it is the model that must change."""
+    rival: Undo | None = None
+    """A gap that looks alike: the convention is blamed only if it explains the logs clearly better than this."""
 
 
 def all_at_once(interface: Interface, driven: dict[str, float]) -> Iterator[Hypothesis]:

@@ -29,6 +29,11 @@ SUSPICIOUS = 0.4
 CONVINCING = 2.5
 """A fall of the error by so many fold needs no search far away."""
 
+STUCK = 1.2
+"""A fit of the same logs that is so many fold better shows that the one before had got stuck."""
+CLEARLY = 1.3
+"""How many fold smaller an error must be than that of a gap which looks alike."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -62,21 +67,33 @@ def search(
     tell("fitting what a gap explains")
     case, found = Case(simulator, Doubt.of(prior), logs), []
     bench, base = case.fit({}, WINDOWS, ITERATIONS)
+    if base.errors and max(base.errors.values()) > GOOD:
+        base = min((base, case.fit(_rougher(case.doubt), WINDOWS, ITERATIONS)[1]), key=lambda f: f.score)
     while base.errors and len(found) < ROUNDS:
         best = _best(case, bench, base, tell)
         if best is None:
             break
+        if isinstance(best, Fitted):
+            base = best
+            continue
         hypothesis, case, bench, better = best
         found.append(_finding(hypothesis, base, better))
         base = better
     return found
 
 
+def _rougher(doubt: Doubt) -> dict[str, float]:
+    """Another beginning: what a data sheet has at its lowest, as friction and latency, is larger on most machines."""
+    b = doubt.bounds
+    inside = np.where(b.centre <= b.low + 1e-9, np.minimum(b.low + b.deviation, b.high), b.centre)
+    return dict(zip(doubt.names, inside.tolist(), strict=True))
+
+
 Best = tuple[Hypothesis, Case, Bench, Fitted]
 
 
-def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -> Best | None:
-    """The hypothesis that explains most, if any explains enough."""
+def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -> Best | Fitted | None:
+    """The hypothesis that explains most, if any explains enough; or a better fit of what a gap explains, if one is met."""
     tell("fitting conventions")
     every = families(case.simulator, case.doubt, base)
     together = every.pop("all")
@@ -92,11 +109,13 @@ def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -
         suspected += all_at_once(case.simulator.interface, bench.driven(case.simulator, case.doubt))
     best = _closer(case, base, suspected, tell)
     hopeless = max(base.errors.values()) > HOPELESS
-    if hopeless and (best is None or fold(base, best[3]) < CONVINCING):
-        far = [h for family in every.values() for h in _far(case, quick, family, tell)]
-        other = _closer(case, base, far, tell)
-        best = min((b for b in (best, other) if b is not None), key=lambda b: b[3].score, default=None)
-    return best
+    if isinstance(best, Fitted) or not hopeless or (best is not None and fold(base, best[3]) >= CONVINCING):
+        return best
+    far = [h for family in every.values() for h in _far(case, quick, family, tell)]
+    other = _closer(case, base, far, tell)
+    if isinstance(other, Fitted):
+        return other
+    return min((b for b in (best, other) if b is not None), key=lambda b: b[3].score, default=None)
 
 
 def _too_large(case: Case) -> bool:
@@ -114,8 +133,12 @@ def _far(case: Case, quick: Bench, family: Family, tell: Callable[[str], None]) 
     return list(beyond(case.simulator, min(fits, key=lambda f: f.score))) if fits else []
 
 
-def _closer(case: Case, base: Fitted, suspected: list[Hypothesis], tell: Callable[[str], None]) -> Best | None:
-    """A first look at all, a closer one at the best, and the best of those if it is good enough."""
+def _closer(case: Case, base: Fitted, suspected: list[Hypothesis], tell: Callable[[str], None]) -> Best | Fitted | None:
+    """A first look at all, a closer one at the best, and the best of those if it is good enough.
+
+    From where a hypothesis ends, the logs as they are are fitted once more: if that goes better than ever, the fit before had got
+    stuck, which is no evidence against anybody, and the better fit is what comes back.
+    """
     looked = []
     for h in suspected:
         tell(f"trying whether {h.looks}")
@@ -125,9 +148,22 @@ def _closer(case: Case, base: Fitted, suspected: list[Hypothesis], tell: Callabl
     for _, h in looked[:CLOSER]:
         undone = case.undone(h)
         bench, fitted = undone.fit({}, WINDOWS, ITERATIONS)
-        if fitted.score < least and fold(base, fitted) >= h.least:
+        if fitted.score >= least or fold(base, fitted) < h.least:
+            continue
+        again = case.fit(dict(zip(fitted.names, fitted.params.tolist(), strict=True)), WINDOWS, ITERATIONS)[1]
+        if fold(base, again) > STUCK:
+            return again
+        if not _rivalled(case, h, fitted):
             best, least = (h, undone, bench, fitted), fitted.score
     return best
+
+
+def _rivalled(case: Case, h: Hypothesis, fitted: Fitted) -> bool:
+    """Whether a gap that looks alike explains the logs nearly as well."""
+    if h.rival is None:
+        return False
+    gap = Case(case.simulator, case.prior, [h.rival.on_log(log) for log in case.logs])
+    return fold(gap.fit({}, WINDOWS, ITERATIONS)[1], fitted) < CLEARLY
 
 
 def fold(before: Fitted, after: Fitted) -> float:

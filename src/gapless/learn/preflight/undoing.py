@@ -90,6 +90,21 @@ class Shift(Undo):
 
 
 @dataclass(frozen=True)
+class Slow(Undo):
+    """One command acts later than the others. Nothing to put right: a motor may be so."""
+
+    channel: str
+    seconds: float
+
+    def on_log(self, log: Log) -> Log:
+        late = _held(log.commands[self.channel], log.command_time, log.command_time - self.seconds)
+        return replace(log, commands={**log.commands, self.channel: late})
+
+    def on_mapping(self, mapping: Mapping) -> Mapping:
+        return mapping
+
+
+@dataclass(frozen=True)
 class Reorder(Undo):
     """Number k of a wide channel is what was logged as number order[k]."""
 

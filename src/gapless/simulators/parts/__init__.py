@@ -1,14 +1,13 @@
 """Parts that act around or inside a simulated machine: motors, friction, gears, residuals, sensors."""
 
 from .probe import Probe
-from .residual import MEMBER, UNREST, Correction, Residual, silent_correction
+from .residual import MEMBER, Correction, Residual, silent_correction
 from .sensor import Sensor, new_sensor, sensor_parameters
 from .sight import Sight
 from .stored import has_residual, load_residual, save_residual
 
 __all__ = [
     "MEMBER",
-    "UNREST",
     "Correction",
     "Probe",
     "Residual",

@@ -15,8 +15,6 @@ MEMBER = "residual.member"
 """The parameter that says which member acts; a number that is nobody's means all of them, each with its share.
 
 Members come in even numbers, so that the middle of them, which is the belief's mean, is nobody's."""
-UNREST = "residual.unrest"
-"""The parameter that scales what corrections add at random: 1 as learned, 0 for nothing."""
 CLIP = 4.0
 """Features beyond this many deviations are taken for that many."""
 
@@ -34,10 +32,6 @@ class Correction(eqx.Module):
     """Frames of the training data, as normal features, from which distances are taken."""
     reach: Float[Array, ""]
     """Distance to the nearest of them from which on the correction fades; at twice that, it is zero."""
-    unrest: Float[Array, ""]
-    """Deviation of what is added at random, in the output's unit: what logs ask for and no member explains."""
-    lasting_s: Float[Array, ""]
-    """How long that stays alike."""
     networks: eqx.nn.MLP
     """All members; every array leads with them."""
 
@@ -62,7 +56,7 @@ class Correction(eqx.Module):
 
 
 class Residual(Block):
-    """Corrections side by side; one member of each acts in a world, or the mean of all, and what none explains at random."""
+    """Corrections side by side; one member of each acts in a world, or the mean of all."""
 
     corrections: tuple[Correction, ...]
 
@@ -74,30 +68,17 @@ class Residual(Block):
     def parameters(self) -> tuple[Parameter, ...]:
         """What it reads beside the simulator's own."""
         last = self.members - 1.0
-        return (
-            Parameter(MEMBER, "", last / 2, 0.0, last, "actuation", free=False),
-            Parameter(UNREST, "", 1.0, 0.0, 10.0, "actuation", free=False),
-        )
-
-    def at_rest(self) -> "Residual":
-        """The same without anything random."""
-        still = [eqx.tree_at(lambda c: c.unrest, c, jnp.zeros(())) for c in self.corrections]
-        return Residual(tuple(still))
+        return (Parameter(MEMBER, "", last / 2, 0.0, last, "actuation", free=False),)
 
     def init(self, key: PRNGKeyArray) -> Any:
         frames = {c.name: jnp.zeros((c.sight.history, len(c.sight.channels))) for c in self.corrections}
-        return {"frames": frames, "begun": jnp.zeros((), bool), "swaying": jax.random.normal(key, (len(frames),))}
+        return {"frames": frames, "begun": jnp.zeros((), bool)}
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
         frames = self._see(memory, inputs)
         weights = member_weights(params[MEMBER], self.members)
-        alike = jnp.exp(-dt_s / jnp.stack([c.lasting_s for c in self.corrections]))
-        swaying = alike * memory["swaying"] + jnp.sqrt(1 - alike**2) * jax.random.normal(key, alike.shape)
-        said = {}
-        for c, sway in zip(self.corrections, swaying, strict=True):
-            meant = weights @ c.values(c.normal(frames[c.name]))
-            said[c.name] = (meant + params[UNREST] * c.unrest * sway)[None]
-        return {"frames": frames, "begun": jnp.ones((), bool), "swaying": swaying}, said
+        said = {c.name: (weights @ c.values(c.normal(frames[c.name])))[None] for c in self.corrections}
+        return {"frames": frames, "begun": jnp.ones((), bool)}, said
 
     def _see(self, memory: Any, inputs: Signals) -> dict[str, Float[Array, "history channel"]]:
         """What each correction remembers, the present frame first; the very first one fills the history."""
@@ -125,10 +106,7 @@ def silent_correction(name: str, sight: Sight, width: int, members: int, key: PR
         raise GaplessError(f"an ensemble of {members} members is not possible; choose an even number of at least 2.")
     networks = eqx.filter_vmap(one)(jax.random.split(key, members))
     zeros, ones = jnp.zeros(sight.width), jnp.ones(sight.width)
-    nothing, one_each = jnp.zeros(()), jnp.ones(())
-    return Correction(
-        name, sight, zeros, ones, one_each, zeros[None, : sight.present], one_each, nothing, one_each, networks
-    )
+    return Correction(name, sight, zeros, ones, jnp.ones(()), zeros[None, : sight.present], jnp.ones(()), networks)
 
 
 def _smooth(x: Float[Array, ""]) -> Float[Array, ""]:

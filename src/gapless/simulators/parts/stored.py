@@ -12,7 +12,7 @@ from gapless.nets.described import Described
 from .residual import Correction, Residual, silent_correction
 from .sight import Sight
 
-FILES = Described("residual", 2, "Learn the residual again")
+FILES = Described("residual", 1, "Learn the residual again")
 LARGEST = {"history": 1000, "width": 2**14, "members": 1000, "centres": 2**16}
 """Sizes beyond which a description is taken to be damaged."""
 
