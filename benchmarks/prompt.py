@@ -65,9 +65,8 @@ def main() -> None:
     weights = hashlib.sha256(
         b"".join(f.read_bytes() for f in (CLONES.weights(CLONE), PROMPTERS.weights(PROMPTER)))
     ).hexdigest()
-    settings = [
-        {"kind": k, "scene": options.first + n, "weights": weights} for k in ("fall", "table") for n in range(count)
-    ]
+    numbers = range(options.first, options.first + count)
+    settings = [{"kind": kind, "scene": n, "weights": weights} for n in numbers for kind in ("fall", "table")]
     found = Cells("prompt", options).run(cell, settings)
     bodies = [body for scene in found for body in scene["bodies"]]
     rows = [_row(title, part, way) for title, part in _split(bodies).items() if part for way in range(len(WAYS))]
