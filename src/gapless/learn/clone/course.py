@@ -30,7 +30,7 @@ class Course:
 
     members: int = 3
     """Independent clones: each its own first weights, scenes and order."""
-    rounds: int = 32
+    rounds: int = 48
     """Rounds in which contacts push."""
     pairs: Teach = PAIRS
     """Lessons about touching."""

@@ -46,7 +46,7 @@ class Clone(eqx.Module):
     rounds: Rounds
     settling: Settling
 
-    def __init__(self, key: PRNGKeyArray, rounds: int = 24) -> None:
+    def __init__(self, key: PRNGKeyArray, rounds: int = 48) -> None:
         keys = jax.random.split(key, 3)
         self.law, self.rounds, self.settling = Law(keys[0]), Rounds(keys[1], rounds), Settling(keys[2])
 
