@@ -60,7 +60,8 @@ def only_if(done: Bool[Array, ""], new: tuple[Scene, Moving], old: tuple[Scene, 
     """The new scene, its books balanced with the old one's; or the old one."""
     scene, moving = new
     balanced = scene, moving._replace(motion=_balanced((old[0], old[1].motion), (scene, moving.motion)))
-    return Changed(*jax.tree.map(lambda a, b: jnp.where(done, a, b), balanced, old), done)
+    scene, moving = jax.tree.map(lambda a, b: jnp.where(done, a, b), balanced, old)
+    return Changed(scene, moving, done)
 
 
 def _regrouped(
@@ -120,9 +121,7 @@ def _changed(old: Int[Array, " part"], new: Int[Array, " part"], bodies: int) ->
     return (jax.ops.segment_sum(moves, old, bodies) > 0) | (jax.ops.segment_sum(moves, new, bodies) > 0)
 
 
-def _momentum(
-    mass: Mass, motion: Motion, here: Float[Array, "2"], counts: Float[Array, " body"]
-) -> Float[Array, "3"]:
+def _momentum(mass: Mass, motion: Motion, here: Float[Array, "2"], counts: Float[Array, " body"]) -> Float[Array, "3"]:
     """Momentum of some bodies, and their angular momentum about a place."""
     straight = (counts * mass.kg)[:, None] * motion.velocity
     turning = _cross(motion.position - here, straight) + counts * mass.inertia * motion.spin

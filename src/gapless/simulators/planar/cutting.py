@@ -20,8 +20,9 @@ def snap(scene: Scene, moving: Moving, part: Index, point: Float[Array, "2"], al
     halves = cut(scene, moving, part, point, along)
     broken = split(halves.scene, halves.moving, scene.owner[part], off)
     done = halves.done & broken.done
-    kept = jax.tree.map(lambda a, b: jnp.where(done, a, b), (broken.scene, broken.moving), (scene, moving))
-    return Changed(*kept, done)
+    new, old = (broken.scene, broken.moving), (scene, moving)
+    scene, moving = jax.tree.map(lambda a, b: jnp.where(done, a, b), new, old)
+    return Changed(scene, moving, done)
 
 
 def cut(scene: Scene, moving: Moving, part: Index, point: Float[Array, "2"], along: Float[Array, "2"]) -> Changed:
