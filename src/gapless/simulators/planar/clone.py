@@ -54,7 +54,7 @@ class Clone(eqx.Module):
         """One scene `dt_s` later."""
         motion, mass = moving.motion, masses(scene)
         contacts = find(scene, motion)
-        velocity = _pushed(scene, mass, motion, push, dt_s)
+        velocity = pushed(scene, mass, motion, push, dt_s)
         edges = Edges.of(contacts, mass, velocity, scene)
         law = self.law(scene, contacts, edges.approach, mass)
         velocity, impulse = self.rounds(edges, law, velocity, _remembered(moving.held, contacts), dt_s)
@@ -88,7 +88,7 @@ def unroll(
     return jax.lax.scan(body, moving, pushes)
 
 
-def _pushed(
+def pushed(
     scene: Scene, mass: Mass, motion: Motion, push: Push, dt_s: Float[Array, ""] | float
 ) -> Float[Array, "body 3"]:
     """Velocities and spins before contacts are asked."""

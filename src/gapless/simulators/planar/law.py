@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .contacts import Contacts
-from .matter import WIDTH
+from .matter import NAMED
 from .scene import Mass, Scene
 
 HIDDEN = 32
@@ -29,34 +29,53 @@ class Touching(NamedTuple):
     """Largest torque of the table, N m."""
 
 
+class Bent(eqx.Module):
+    """A linear map, and a network for where it bends."""
+
+    straight: eqx.nn.Linear
+    bend: eqx.nn.MLP
+
+    def __init__(self, width: int, out: int, key: PRNGKeyArray) -> None:
+        keys = jax.random.split(key)
+        self.straight = eqx.nn.Linear(width, out, key=keys[0])
+        net = eqx.nn.MLP(width, out, HIDDEN, 2, activation=jax.nn.silu, key=keys[1])
+        self.bend = eqx.tree_at(lambda n: n.layers[-1].weight, net, replace_fn=lambda w: 0.1 * w)
+
+    def __call__(self, x: Float[Array, " width"]) -> Float[Array, " out"]:
+        return self.straight(x) + self.bend(x)
+
+
 class Law(eqx.Module):
     """Symmetric in the two embeddings."""
 
-    touch: eqx.nn.MLP
-    bounce: eqx.nn.MLP
-    table: eqx.nn.MLP
+    touch: Bent
+    bounce: Bent
+    slow: Float[Array, "2"]
+    """The speed of approach from which on bodies bounce, as a logarithm, and how sharply they begin to."""
+    table: Bent
 
     def __init__(self, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, 3)
-        net = lambda width, out, k: eqx.nn.MLP(width, out, HIDDEN, 2, activation=jax.nn.silu, key=k)  # noqa: E731
-        self.touch, self.bounce, self.table = net(4, 1, keys[0]), net(5, 1, keys[1]), net(WIDTH + 1, 2, keys[2])
+        self.touch, self.bounce, self.table = Bent(4, 1, keys[0]), Bent(5, 1, keys[1]), Bent(2, 2, keys[2])
+        self.slow = jnp.array([-0.5, 4.0])
 
     def __call__(self, scene: Scene, contacts: Contacts, approach: Float[Array, " contact"], mass: Mass) -> Touching:
-        pair = scene.z[contacts.pair][..., 2:4]  # friction and restitution; what else there is acts through mass and outline
+        pair = jnp.stack([scene.z[contacts.pair][..., NAMED.index(name)] for name in ("friction", "restitution")], -1)
         both = jnp.concatenate([pair[:, 0] + pair[:, 1], jnp.abs(pair[:, 0] - pair[:, 1])], -1) / 2
         speed = jnp.log(jnp.maximum(-approach, SLOWEST))
-        friction = jnp.exp(jax.vmap(self.touch)(both)[:, 0] - 1.0)
-        bounce = jax.nn.sigmoid(jax.vmap(self.bounce)(jnp.concatenate([both, speed[:, None]], -1))[:, 0] - 1.0)
+        friction = jnp.exp(jax.vmap(self.touch)(both)[:, 0])
+        bounce = jax.nn.sigmoid(jax.vmap(self.bounce)(jnp.concatenate([both, speed[:, None]], -1))[:, 0])
+        bounce = bounce * jax.nn.sigmoid(jax.nn.softplus(self.slow[1]) * (speed - self.slow[0]))
         return Touching(friction, bounce * jnp.maximum(-approach, 0.0), *self._table(scene, mass))
 
     def _table(self, scene: Scene, mass: Mass) -> tuple[Float[Array, " body"], Float[Array, " body"]]:
         there = jnp.where(scene.count > 0, 1.0, 0.0)
         bodies = scene.free.shape[0]
         # A body of several parts rubs as their mean: what it is made of is weighed below by its mass.
-        z = jax.ops.segment_sum(scene.z * there[:, None], scene.owner, bodies)
-        z = z / jnp.maximum(jax.ops.segment_sum(there, scene.owner, bodies), 1.0)[:, None]
+        drag = jax.ops.segment_sum(scene.z[:, NAMED.index("drag")] * there, scene.owner, bodies)
+        drag = drag / jnp.maximum(jax.ops.segment_sum(there, scene.owner, bodies), 1.0)
         radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
-        seen = jnp.concatenate([z * jnp.array([0, 0, 0, 0, 1.0, 0]), jnp.log(radius)[:, None]], -1)
+        seen = jnp.stack([drag, jnp.log(radius)], -1)
         share, arm = jnp.exp(jax.vmap(self.table)(seen)).T
         grip = share * mass.kg * scene.table
         return grip, grip * arm * radius

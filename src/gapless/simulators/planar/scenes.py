@@ -36,6 +36,8 @@ class Scenes:
     """Largest speed at the start, m/s; spins are as fast at the rim."""
     walls: bool = True
     """Whether four walls stand around."""
+    meet: bool = False
+    """Whether all bodies fly at the middle, where they meet, and nothing pulls them down."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.bodies[0] <= self.bodies[1] or not 3 <= self.corners[0] <= self.corners[1] <= CORNERS:
@@ -65,16 +67,18 @@ def draw(recipe: Scenes, rng: np.random.Generator) -> tuple[Scene, Motion]:
     rows[:count, :2], rows[:count, 2] = places, rng.uniform(-np.pi, np.pi, count)
     pace = recipe.speed * rng.uniform(0, 1)
     rows[:count, 3:5] = pace * _discs(rng, count)
+    if recipe.meet:
+        rows[:count, 3:5] = _inward(places, pace, rng)
     rows[:count, 5] = pace * rng.uniform(-1, 1, count) / reach
     if recipe.walls:
         for k, (box, at) in enumerate(_walls(half), start=count):
             corners[k, :4], counts[k], owner[k], rows[k, :2] = box, 4, k, at
         z[count : count + 4] = np.asarray(matter.embedding(friction=rng.uniform(0.1, 0.9), restitution=rng.uniform(0, 0.5)))
-    falls = recipe.kind == "fall"
+    falls = recipe.kind == "fall" and not recipe.meet
     scene = Scene(
         corners.astype(np.float32), counts.astype(np.int32), radii.astype(np.float32), owner.astype(np.int32),
         z.astype(np.float32), free, np.array([0.0, -GRAVITY if falls else 0.0], np.float32),
-        np.float32(0.0 if falls else GRAVITY),
+        np.float32(GRAVITY if recipe.kind == "table" else 0.0),
     )  # fmt: skip  # pyright: ignore[reportArgumentType]
     rows = rows.astype(np.float32)
     return scene, Motion(rows[:, :2], rows[:, 2], rows[:, 3:5], rows[:, 5])  # pyright: ignore[reportArgumentType]
@@ -158,6 +162,13 @@ def _gap(
     far = np.linalg.norm(tries[:, None] - others, axis=-1) > reach[list(places)] + reach[which] + CLEAR_M
     fits = np.flatnonzero(far.all(1))
     return tries[fits[0]] if len(fits) else None
+
+
+def _inward(places: np.ndarray, pace: float, rng: np.random.Generator) -> np.ndarray:
+    """Velocities towards the middle, more or less."""
+    away = places - places.mean(0)
+    aim = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6)
+    return -pace * (aim + 0.3 * _discs(rng, len(places)))
 
 
 def _discs(rng: np.random.Generator, count: int) -> np.ndarray:

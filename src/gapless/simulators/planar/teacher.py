@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import jax
 import numpy as np
 from jaxtyping import Float
 
 from gapless.core import GaplessError
 
 from . import matter
-from .scene import Motion, Scene, masses, sized
+from .scene import Mass, Motion, Scene, masses, sized
 
 SPIN_ARM = 0.943
 """Lever of a table's friction against turning, in radii of gyration: that of a disc pressed evenly."""
@@ -50,7 +51,9 @@ class Box2DWorld:
         self.world.warmStarting, self.world.continuousPhysics = self.recipe.warm, False
         self.free = np.asarray(scene.free)
         self.there = np.isin(np.arange(self.bodies), np.asarray(scene.owner)[np.asarray(scene.count) > 0])
-        self.handles: list[Any] = [self._body(b2, scene, motion, k) if self.there[k] else None for k in range(self.bodies)]
+        self.mass = masses_of(scene)
+        self.handles: list[Any] = [self._body(b2, motion, k) if self.there[k] else None for k in range(self.bodies)]
+        self._shape(b2, scene)
         self.impulses = Impulses()
         if listen:
             self._listener = _listener(b2, self.impulses)
@@ -96,33 +99,35 @@ class Box2DWorld:
                 body.linearVelocity = tuple(map(float, motion.velocity[k]))
                 body.angularVelocity = float(motion.spin[k])
 
-    def _body(self, b2: ModuleType, scene: Scene, motion: Motion, which: int) -> Any:
-        mass = masses(scene)
-        kind = b2.b2_dynamicBody if self.free[which] else b2.b2_kinematicBody
-        body = self.world.CreateBody(
-            type=kind, position=tuple(map(float, motion.position[which])), angle=float(motion.angle[which]),
+    def _body(self, b2: ModuleType, motion: Motion, which: int) -> Any:
+        return self.world.CreateBody(
+            type=b2.b2_dynamicBody if self.free[which] else b2.b2_kinematicBody,
+            position=tuple(map(float, motion.position[which])), angle=float(motion.angle[which]),
             linearVelocity=tuple(map(float, motion.velocity[which])), angularVelocity=float(motion.spin[which]),
             allowSleep=False,
         )  # fmt: skip
+
+    def _shape(self, b2: ModuleType, scene: Scene) -> None:
+        """Give bodies their parts, and then their mass: the parts' own is not asked."""
         outline, count, radius = map(np.asarray, sized(scene))
-        for part in np.flatnonzero((np.asarray(scene.owner) == which) & (count > 0)):
+        friction, restitution = (np.asarray(matter.named(scene.z, name)) for name in ("friction", "restitution"))
+        for part in np.flatnonzero(count > 0):
             corners = outline[part, : count[part]].astype(float)
             if count[part] == 1:
                 shape = b2.b2CircleShape(pos=tuple(corners[0]), radius=float(radius[part]))
             else:
                 shape = b2.b2PolygonShape(vertices=[tuple(c) for c in corners])
-            z = scene.z[part]
-            body.CreateFixture(
-                shape=shape, density=1.0, friction=float(matter.named(z, "friction")),
-                restitution=float(matter.named(z, "restitution")), userData=int(part),
+            self.handles[int(scene.owner[part])].CreateFixture(
+                shape=shape, density=1.0, friction=float(friction[part]), restitution=float(restitution[part]),
+                userData=int(part),
             )  # fmt: skip
-        if self.free[which]:
-            body.massData = b2.b2MassData(mass=float(mass.kg[which]), I=float(mass.inertia[which]), center=(0, 0))
-        return body
+        for k in np.flatnonzero(self.free & self.there):
+            own = b2.b2MassData(mass=float(self.mass.kg[k]), I=float(self.mass.inertia[k]), center=(0, 0))
+            self.handles[k].massData = own
 
     def _rub(self, scene: Scene) -> None:
         """A table under every free body."""
-        mass, ground = masses(scene), self.world.CreateStaticBody()
+        mass, ground = self.mass, self.world.CreateStaticBody()
         grip = table_grip(scene)
         for k, body in enumerate(self.handles):
             if body is not None and self.free[k]:
@@ -132,6 +137,14 @@ class Box2DWorld:
                     bodyA=ground, bodyB=body, localAnchorA=tuple(body.worldCenter), localAnchorB=(0, 0),
                     maxForce=most, maxTorque=most * arm,
                 )  # fmt: skip
+
+
+_masses = jax.jit(masses)
+
+
+def masses_of(scene: Scene) -> Mass:
+    """Mass and inertia of each body, as plain arrays."""
+    return jax.tree.map(np.asarray, _masses(scene))
 
 
 def table_grip(scene: Scene) -> Float[np.ndarray, " body"]:
