@@ -16,8 +16,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Belief, Chosen, GaplessError, Parameter, Params, Signals
 
-from .clone import Clone, Moving, Push, at
-from .scene import Motion, Scene
+from .clone import Clone, Moving, at, no_push
+from .scene import Scene
 from .table_simulator import TableSimulator
 from .tabletop import SUBSTEPS, Tabletop
 
@@ -45,9 +45,7 @@ class CloneRobot(TableSimulator):
         if self.members > 1:
             choice = Parameter(MEMBER, "", 0.0, 0.0, self.members - 1.0, "contact", free=False)
             self.parameters = (*table.parameters, choice)
-        arrays = [eqx.partition(c, eqx.is_array)[0] for c in clones]
-        self._weights = jax.tree.map(lambda *w: jnp.stack(w), *arrays)
-        self._static = eqx.partition(clones[0], eqx.is_array)[1]
+        self._ensemble = _stacked(clones)
 
     def init(self) -> TableState:
         return self._begun({}, {})
@@ -64,7 +62,7 @@ class CloneRobot(TableSimulator):
     def step(self, state: TableState, command: Signals, key: PRNGKeyArray) -> tuple[TableState, Signals, Signals]:
         speeds = jnp.concatenate([jnp.asarray(command[c.name], jnp.float32) for c in self.interface.commands], -1)
         held = jnp.broadcast_to(self._clipped(speeds)[:, None], (self.worlds, SUBSTEPS, speeds.shape[-1]))
-        moving, _ = self._run(state.params, state.moving, held)
+        moving, _ = _run(self.table, self._ensemble, state, held)
         return state._replace(moving=moving), *self._read(moving.motion)
 
     def snapshot(self, state: TableState) -> TableState:
@@ -75,7 +73,7 @@ class CloneRobot(TableSimulator):
 
     def _begun(self, params: Params, start: Signals) -> TableState:
         motion = self.table.motion(start, self.worlds)
-        moving = jax.vmap(partial(at, self._scene))(motion)
+        moving = jax.vmap(partial(at, self.table.scene))(motion)
         return TableState(moving, self._complete(params))
 
     def _complete(self, params: Params) -> Params:
@@ -88,36 +86,8 @@ class CloneRobot(TableSimulator):
     ) -> Float[np.ndarray, "world moment joint"]:
         given = {k: jnp.broadcast_to(jnp.asarray(v), (self.worlds,)) for k, v in params.items()}
         state = self._begun(given, start)
-        trail = _played(self, state, jnp.asarray(speeds, jnp.float32))
+        trail = _played(self.table, self._ensemble, state, jnp.asarray(speeds, jnp.float32))
         return np.asarray(trail, np.float64)
-
-    def _run(
-        self, params: Params, moving: Moving, speeds: Float[Array, "world step command"]
-    ) -> tuple[Moving, Float[Array, "world step joint"]]:
-        """All worlds after these speeds, and the positions of their joints after each step."""
-        z = self.table.embeddings(params)
-        if self.members == 1:
-            weights, axis = jax.tree.map(lambda w: w[0], self._weights), None
-        else:
-            which = jnp.clip(jnp.round(params[MEMBER]), 0, self.members - 1).astype(int)
-            weights, axis = jax.tree.map(lambda w: w[which], self._weights), 0
-        return jax.vmap(self._world, (axis, 0, 0, 0))(weights, z, moving, speeds)
-
-    def _world(self, weights: Any, z: Any, moving: Moving, speeds: Float[Array, "step command"]) -> Any:
-        clone: Clone = eqx.combine(weights, self._static)
-        scene = self._scene._replace(z=z)
-
-        def body(moving: Moving, speed: Float[Array, " command"]) -> tuple[Moving, Float[Array, " joint"]]:
-            still = jnp.zeros_like(moving.motion.position)
-            push = Push(still, still[:, 0], self.table.commanded(moving.motion, speed))
-            moving = clone.step(scene, moving, push, self.table.step_s)
-            return moving, self.table.read(moving.motion)[0]
-
-        return jax.lax.scan(body, moving, speeds)
-
-    @property
-    def _scene(self) -> Scene:
-        return jax.tree.map(jnp.asarray, self.table.scene)
 
 
 def over_members(belief: Belief, robot: CloneRobot) -> Belief:
@@ -125,8 +95,49 @@ def over_members(belief: Belief, robot: CloneRobot) -> Belief:
     return Chosen(belief, MEMBER, robot.members) if robot.members > 1 else belief
 
 
-@partial(jax.jit, static_argnums=0)
-def _played(robot: CloneRobot, state: TableState, speeds: Float[Array, "world step command"]) -> Any:
-    first, _ = robot.table.read(state.moving.motion)
-    _, after = robot._run(state.params, state.moving, speeds)
-    return jnp.concatenate([first[:, None], after], 1)
+def _stacked(clones: Sequence[Clone]) -> Clone:
+    """All of them as one, whose arrays lead with the member."""
+    arrays, static = eqx.partition(list(clones), eqx.is_array)
+    return eqx.combine(jax.tree.map(lambda *w: jnp.stack(w), *arrays), static[0])
+
+
+@eqx.filter_jit
+def _played(table: Tabletop, ensemble: Clone, state: TableState, speeds: Float[Array, "world step command"]) -> Any:
+    first, _ = table.read(state.moving.motion)
+    return jnp.concatenate([first[:, None], _run(table, ensemble, state, speeds)[1]], 1)
+
+
+def _run(
+    table: Tabletop, ensemble: Clone, state: TableState, speeds: Float[Array, "world step command"]
+) -> tuple[Moving, Float[Array, "world step joint"]]:
+    """All worlds after these speeds, and the positions of their joints after each step."""
+    weights, static = eqx.partition(ensemble, eqx.is_array)
+    if MEMBER in state.params:
+        last = jax.tree.leaves(weights)[0].shape[0] - 1
+        which = jnp.clip(jnp.round(state.params[MEMBER]), 0, last).astype(int)
+        weights, axis = jax.tree.map(lambda w: w[which], weights), 0
+    else:
+        weights, axis = jax.tree.map(lambda w: w[0], weights), None
+
+    def world(weights: Any, z: Any, moving: Moving, speeds: Float[Array, "step command"]) -> Any:
+        return _steps(table, eqx.combine(weights, static), z, moving, speeds)
+
+    return jax.vmap(world, (axis, 0, 0, 0))(weights, table.embeddings(state.params), state.moving, speeds)
+
+
+def _steps(
+    table: Tabletop,
+    clone: Clone,
+    z: Float[Array, "part embedding"],
+    moving: Moving,
+    speeds: Float[Array, "step command"],
+) -> tuple[Moving, Float[Array, "step joint"]]:
+    """One world."""
+    scene: Scene = jax.tree.map(jnp.asarray, table.scene)._replace(z=z)
+
+    def body(moving: Moving, speed: Float[Array, " command"]) -> tuple[Moving, Float[Array, " joint"]]:
+        push = no_push(scene)._replace(commanded=table.commanded(moving.motion, speed))
+        moving = clone.step(scene, moving, push, table.step_s)
+        return moving, table.read(moving.motion)[0]
+
+    return jax.lax.scan(body, moving, speeds)

@@ -11,7 +11,7 @@ from gapless.core import Holds, Params, Signals, Simulator
 
 from ..traceable import _interpolated
 from .scene import Motion
-from .tabletop import SUBSTEPS, Tabletop
+from .tabletop import Tabletop
 
 
 class TableSimulator(Simulator):
@@ -55,6 +55,3 @@ class TableSimulator(Simulator):
         measured: Signals = {name: position[..., k : k + 1] for k, name in enumerate(self.sensed)}
         privileged: Signals = {f"{j}.position": position[..., k : k + 1] for k, j in enumerate(self.joints)}
         return measured, privileged | {f"{j}.velocity": velocity[..., k : k + 1] for k, j in enumerate(self.joints)}
-
-
-__all__ = ["SUBSTEPS", "TableSimulator"]

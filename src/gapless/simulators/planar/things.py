@@ -25,6 +25,7 @@ GRIPPING = 0.8
 """Friction of what is commanded."""
 DOUBTS = {
     "mass": ("kg", 0.3, 3.0, "inertia"),
+    "inertia": ("", 0.7, 1.4, "inertia"),
     "friction": ("", 0.05, 1.0, "contact"),
     "restitution": ("", 0.0, 0.8, "contact"),
     "drag": ("", 0.05, 0.8, "friction"),
@@ -45,6 +46,8 @@ class Thing:
     """Where it lies unless a start says otherwise."""
     mass: float = 1.0
     """In kg."""
+    inertia: float = 1.0
+    """Over that of uniform matter."""
     friction: float = 0.4
     """Against other bodies."""
     restitution: float = 0.1
@@ -114,7 +117,7 @@ def _table(robot: str, driven: list[Thing], axes: list[_Axis], things: tuple[Thi
     moves = np.zeros((len(joints), len(bodies), 3))
     for k, axis in enumerate(axes):
         moves[k, : len(driven), :2] = axis.moves
-    for k, which in enumerate(sides):
+    for k in range(len(sides)):
         moves[len(axes) + k, len(driven) + k // 3, k % 3] = 1.0
     doubted = tuple(p for t in things for p in _doubts(t))
     home = np.array([[*t.home_m, 0.0] for t in bodies])
@@ -146,6 +149,4 @@ def _scene(bodies: list[Thing], driven: int) -> Scene:
             radius[k] = body.radius_m
     z = np.stack([matter.embedding(**{n: getattr(b, n) for n in DOUBTS}) for b in bodies]).astype(np.float32)
     order = np.arange(size, dtype=np.int32)
-    return Scene(
-        corners, count, radius, order, z, order >= driven, np.zeros(2, np.float32), np.float32(GRAVITY)
-    )  # fmt: skip  # pyright: ignore[reportArgumentType]
+    return Scene(corners, count, radius, order, z, order >= driven, np.zeros(2, np.float32), np.float32(GRAVITY))  # pyright: ignore
