@@ -4,7 +4,9 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import mujoco
 import numpy as np
 import pytest
@@ -26,6 +28,12 @@ from gapless.core import (
 from gapless.nets.policy import NetworkPolicy, new_policy
 from gapless.robots.cartpole import INTERFACE as CARTPOLE
 from gapless.simulators import JaxCartpole, MujocoSimulator
+from gapless.simulators.planar import matter
+from gapless.simulators.planar.clone import Clone
+from gapless.simulators.planar.contacts import Contacts
+from gapless.simulators.planar.law import Touching
+from gapless.simulators.planar.scene import Mass, Scene
+from gapless.simulators.planar.teacher import SPIN_ARM
 from gapless.tasks import SwingUp
 
 MODELS = Path(robots.__file__).parent / "models"
@@ -254,3 +262,37 @@ def simulate() -> Callable[..., Log]:
         return on_one_clock(one.interface, commands, columns, np.arange(rows) * one.interface.period_s)
 
     return log
+
+
+class PlainLaw(eqx.Module):
+    """What Box2D does at a touch, written down instead of learned: a clone that needs no weights."""
+
+    def __call__(self, scene: Scene, contacts: Contacts, approach: jax.Array, mass: Mass) -> Touching:
+        z = scene.z[contacts.pair]
+        friction = jnp.sqrt(jnp.prod(matter.named(z, "friction"), -1))
+        bounce = jnp.where(approach < -1.0, jnp.max(matter.named(z, "restitution"), -1), 0.0)
+        drag = jnp.where(scene.count > 0, matter.named(scene.z, "drag") * matter.named(scene.z, "mass"), 0.0)
+        grip = jax.ops.segment_sum(drag, scene.owner, len(mass.kg)) * scene.table
+        gyration = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6))
+        return Touching(friction, bounce * jnp.maximum(-approach, 0.0), grip, grip * SPIN_ARM * gyration)
+
+
+@pytest.fixture(scope="session")
+def exact_clone() -> Callable[[int], Clone]:
+    """Clones that need no weights, by their number of rounds."""
+
+    def make(rounds: int) -> Clone:
+        return eqx.tree_at(lambda c: c.law, eqx.filter_jit(Clone)(jax.random.key(0), rounds), PlainLaw())
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_members() -> Callable[[int], list[Clone]]:
+    """Clones that know the law and differ only in how they push: as many as wanted."""
+
+    def make(count: int) -> list[Clone]:
+        plain = eqx.tree_at(lambda clone: clone.law, eqx.filter_jit(Clone)(jax.random.key(0)), PlainLaw())
+        return [eqx.tree_at(lambda c: c.rounds, plain, eqx.filter_jit(Clone)(jax.random.key(k)).rounds) for k in range(count)]
+
+    return make

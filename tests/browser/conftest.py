@@ -60,7 +60,7 @@ def chromium() -> Iterator[object]:
 def open_page(chromium: object) -> Iterator[Open]:
     contexts = []
 
-    def opened(path: Path, screen: str = "desk", scheme: str = "light", motion: str = "no-preference") -> Opened:
+    def opened(path: Path | str, screen: str = "desk", scheme: str = "light", motion: str = "no-preference") -> Opened:
         width, height = WIDTHS[screen]
         size = {"width": width, "height": height}
         context = chromium.new_context(viewport=size, color_scheme=scheme, reduced_motion=motion)  # type: ignore[attr-defined]
@@ -69,7 +69,7 @@ def open_page(chromium: object) -> Iterator[Open]:
         found.page.on("console", lambda m: found.complaints.append(m.text) if m.type in ("error", "warning") else None)
         found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
         found.page.on("request", lambda request: found.requests.append(request.url[:200]))
-        found.page.goto(path.as_uri())
+        found.page.goto(path if isinstance(path, str) else path.as_uri())
         return found
 
     yield opened

@@ -44,6 +44,7 @@ from .preflight import Preflight
 from .report import Report, report
 from .tables import causes_table, check_table, forecast_table, gap_table, parameter_table, turn_table
 from .trust import Trust
+from .world import World
 
 Positional = tyro.conf.Positional
 
@@ -339,4 +340,5 @@ COMMANDS: dict[str, type] = {
     "doctor": Doctor,
     "demo": Demo,
     "trust": Trust,
+    "world": World,
 }

@@ -2,7 +2,20 @@
 
 from .comparison import Chapter, write_comparison
 from .film import shoot
+from .local_server import Answer, LocalServer
 from .page import write_report
 from .story import FILM
+from .world_film import shoot_world
+from .world_page import world_page
 
-__all__ = ["FILM", "Chapter", "shoot", "write_comparison", "write_report"]
+__all__ = [
+    "FILM",
+    "Answer",
+    "Chapter",
+    "LocalServer",
+    "shoot",
+    "shoot_world",
+    "world_page",
+    "write_comparison",
+    "write_report",
+]

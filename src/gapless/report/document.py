@@ -30,7 +30,7 @@ def missing(anchor: str, heading: str, command: str, product: str) -> Section:
 def document(title: str, header: Markup, told: Sequence[Section]) -> str:
     """The whole page; the same parts give the same bytes."""
     main = tag("main", header, *(_section(s) for s in told), _foot())
-    body = tag("body", _bar(told), main, tag("div", id="tip", hidden=""), tag("script", _packaged("page.js")))
+    body = tag("body", _bar(told), main, tag("div", id="tip", hidden=""), tag("script", packaged("page.js")))
     return f"<!doctype html>\n{tag('html', _head(title), body, lang='en')}\n"
 
 
@@ -42,13 +42,17 @@ def _head(title: str) -> Markup:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        tag("style", _packaged("style.css")),
+        tag("style", packaged("style.css")),
     )
 
 
 def _bar(told: Sequence[Section]) -> Markup:
     """Links to the sections that have something to show, and the switch between light and dark."""
-    links = [tag("a", s.anchor.capitalize(), href=f"#{s.anchor}") for s in told if s.body is not None]
+    return bar(*(tag("a", s.anchor.capitalize(), href=f"#{s.anchor}") for s in told if s.body is not None))
+
+
+def bar(*links: Markup) -> Markup:
+    """The line at the top of every page."""
     switch = tag("button", "◐", id="theme", type="button", title="Light or dark", aria_label="Light or dark")
     return tag("nav", tag("b", "Gapless"), tag("div", *links), switch)
 
@@ -64,5 +68,6 @@ def _foot() -> Markup:
     return tag("footer", tag("p", said))
 
 
-def _packaged(name: str) -> Markup:
+def packaged(name: str) -> Markup:
+    """The text of a style or a script that comes with the package."""
     return Markup(resources.files("gapless.report").joinpath(name).read_text(encoding="utf-8"))

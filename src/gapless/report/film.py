@@ -69,7 +69,8 @@ def _filmed(platform: str, encoder: str, scene: tuple[Path, Path], out: Path) ->
     surroundings = {**os.environ, "MUJOCO_GL": platform}
     camera = subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        done = subprocess.run(_encoding(encoder, out), stdin=camera.stdout, capture_output=True, timeout=PATIENCE_S)
+        encoded = encoding(encoder, out, (WIDTH, HEIGHT), RATE)
+        done = subprocess.run(encoded, stdin=camera.stdout, capture_output=True, timeout=PATIENCE_S)
         return done.returncode == 0 and camera.wait(PATIENCE_S) == 0
     except subprocess.TimeoutExpired:
         return False
@@ -78,8 +79,9 @@ def _filmed(platform: str, encoder: str, scene: tuple[Path, Path], out: Path) ->
         camera.communicate()
 
 
-def _encoding(encoder: str, out: Path) -> list[str]:
-    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-r", str(RATE), "-i", "-"]
+def encoding(encoder: str, out: Path, size: tuple[int, int], rate: int) -> list[str]:
+    """The command that makes an MP4 of raw RGB frames of a width and a height, read from standard input."""
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(rate), "-i", "-"]
     # yuv420p and the index in front are what browsers and phones can play from a page.
     kept = ["-c:v", "libx264", "-preset", "medium", "-crf", "24", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
     return [encoder, "-y", "-loglevel", "error", *raw, *kept, str(out)]

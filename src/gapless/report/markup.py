@@ -2,7 +2,7 @@
 
 from html import escape
 
-VOID = ("meta", "br")
+VOID = ("meta", "br", "input", "link")
 
 Attribute = str | float | None
 

@@ -34,7 +34,7 @@ class Course:
     """Lessons about touching."""
     law: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-2, batch=512, steps=2000, looks=20, decay=0.0))
     """How the law is fitted."""
-    scenes: Teach = Teach(scenes=500, draw=Scenes(bodies=(1, 8)))
+    scenes: Teach = Teach(scenes=600, draw=Scenes(bodies=(1, 10), speed=4.0))
     """Lessons about many bodies."""
     whole: FitNetwork = field(default_factory=lambda: FitNetwork(rate=2e-3, batch=48, steps=600, looks=6, decay=0.0))
     """How everything is fitted together."""

@@ -40,7 +40,7 @@ PAIRS, CONTACTS = 4, 3
 def find(scene: Scene, motion: Motion) -> Contacts:
     """The deepest contacts among the nearest pairs."""
     parts = scene.count.shape[0]
-    every = _every(scene, motion, min(parts * (parts - 1) // 2, PAIRS * parts))
+    every = _every(scene, motion, min(max(1, parts * (parts - 1) // 2), PAIRS * parts))
     most = min(CONTACTS * parts, len(every.touching))
     _, chosen = jax.lax.top_k(jnp.where(every.touching, -every.separation, -FAR_M), most)
     return jax.tree.map(lambda x: x[chosen], every)
@@ -51,7 +51,8 @@ def _every(scene: Scene, motion: Motion, pairs: int) -> Contacts:
     shapes = outlines(scene, motion)
     low = jnp.min(shapes.corners, 1) - shapes.radius[:, None]
     high = jnp.max(shapes.corners, 1) + shapes.radius[:, None]
-    first, second = np.triu_indices(scene.count.shape[0], 1)
+    parts = scene.count.shape[0]
+    first, second = np.triu_indices(parts, min(1, parts - 1))  # one part alone is held against itself, and never touches
     gap = jnp.max(jnp.maximum(low[first] - high[second], low[second] - high[first]), -1)
     owners, there = scene.owner, scene.count > 0
     free = scene.free[owners]
