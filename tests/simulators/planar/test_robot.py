@@ -61,8 +61,8 @@ class Slippery(eqx.Module):
 
 @pytest.fixture
 def in_clone(clone: Clone) -> CloneRobot:
-    """Two members, the second of which knows no friction between bodies; three worlds everywhere, to be compiled once."""
-    members = [eqx.tree_at(lambda c: c.law, clone, Slippery(clone.law, jnp.asarray(share))) for share in (1.0, 0.0)]
+    """Two members, the second of which knows hardly any friction between bodies; three worlds everywhere, to be compiled once."""
+    members = [eqx.tree_at(lambda c: c.law, clone, Slippery(clone.law, jnp.asarray(share))) for share in (1.0, 0.01)]
     return CloneRobot(PUSHER, members, 3)
 
 
@@ -87,7 +87,7 @@ def test_each_world_is_stepped_by_the_member_that_its_parameter_names(in_clone: 
     turned = run(in_clone, [ahead(1.2, 3)] * 10, {MEMBER: np.array([0.0, 1.0, 0.0])})[-1]["puck.angle"][:, 0]
     assert turned[0] == turned[2]
     assert abs(turned[0]) > 1e-3
-    assert abs(turned[1]) < 1e-4
+    assert abs(turned[1]) < 0.1 * abs(turned[0])
 
 
 def test_a_draw_of_a_member_and_of_matter_is_a_draw_from_a_belief(clone: Clone) -> None:
