@@ -1,4 +1,4 @@
-"""Teach the two plain networks of `clone2d.py` the lessons that the clone is taught, for as long as it takes, and keep their weights.
+"""Teach the two plain networks of `clone2d.py` the lessons that the clone is taught, as many of them, and keep their weights.
 
 .venv/bin/python benchmarks/clone2d_rivals.py
 """
@@ -28,7 +28,7 @@ class Rivals(Benchmark):
 
     course: Course = field(default_factory=Course)
     """The clone's; its lessons about many bodies are taught."""
-    fit: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-3, batch=64, steps=2000, looks=10, decay=0.0))
+    fit: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-3, batch=48, steps=600, looks=6, decay=0.0))
     """How they are fitted."""
     seed: int = 0
     """As the clone's."""
@@ -52,7 +52,12 @@ def row(name: str, kind: Any, taught: Any, held_out: Any, options: Rivals) -> di
     if not options.quick:
         RIVALS.mkdir(exist_ok=True)
         save_weights(RIVALS / f"{name}.safetensors", found.module)
-    return {"model": name, "before": float(found.before), "held out": float(found.held_out), "seconds": time.perf_counter() - began}
+    return {
+        "model": name,
+        "before": float(found.before),
+        "held out": float(found.held_out),
+        "seconds": time.perf_counter() - began,
+    }
 
 
 if __name__ == "__main__":

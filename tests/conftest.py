@@ -267,7 +267,9 @@ def simulate() -> Callable[..., Log]:
 class PlainLaw(eqx.Module):
     """What Box2D does at a touch, written down instead of learned: a clone that needs no weights."""
 
-    def __call__(self, scene: Scene, contacts: Contacts, approach: jax.Array, mass: Mass) -> Touching:
+    def __call__(
+        self, scene: Scene, contacts: Contacts, approach: jax.Array, mass: Mass, key: object = None
+    ) -> Touching:
         z = scene.z[contacts.pair]
         friction = jnp.sqrt(jnp.prod(matter.named(z, "friction"), -1))
         bounce = jnp.where(approach < -1.0, jnp.max(matter.named(z, "restitution"), -1), 0.0)
@@ -293,6 +295,9 @@ def make_members() -> Callable[[int], list[Clone]]:
 
     def make(count: int) -> list[Clone]:
         plain = eqx.tree_at(lambda clone: clone.law, eqx.filter_jit(Clone)(jax.random.key(0)), PlainLaw())
-        return [eqx.tree_at(lambda c: c.rounds, plain, eqx.filter_jit(Clone)(jax.random.key(k)).rounds) for k in range(count)]
+        return [
+            eqx.tree_at(lambda c: c.rounds, plain, eqx.filter_jit(Clone)(jax.random.key(k)).rounds)
+            for k in range(count)
+        ]
 
     return make

@@ -18,6 +18,7 @@ from gapless.simulators.planar.scenes import Kind, Scenes, draw
 from .console import say, working
 from .options import Common
 from .world_clone import CloneCommand
+from .world_prompt import WorldPrompt, WorldTeachPrompter
 
 MOST_S = 60
 """Seconds that a film may last."""
@@ -99,6 +100,8 @@ class World:
 
     what: (
         Annotated[CloneCommand, tyro.conf.subcommand(name="clone")]
+        | Annotated[WorldPrompt, tyro.conf.subcommand(name="prompt")]
+        | Annotated[WorldTeachPrompter, tyro.conf.subcommand(name="teach-prompter")]
         | Annotated[Play, tyro.conf.subcommand(name="play")]
         | Annotated[Film, tyro.conf.subcommand(name="film")]
     )

@@ -37,7 +37,9 @@ class CloneCommand(Common):
         rows = [[k + 1, m.law, m.whole] for k, m in enumerate(found)]
         table("Errors on held-out lessons", ["member", "pairs that meet", "scenes"], rows)
         seconds = time.perf_counter() - began
-        say(f"Wrote {self.out} after {seconds / 60:.1f} minutes. Try it with `gapless world play --weights {self.out}`.")
+        say(
+            f"Wrote {self.out} after {seconds / 60:.1f} minutes. Try it with `gapless world play --weights {self.out}`."
+        )
         return {"folder": self.out, "seconds": seconds, "held_out": [m.whole for m in found]}
 
     def _said(self, found: list[Taught], seconds: float) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from .chosen import Chosen
 from .errors import GaplessError
 from .interface import Channel, Interface
 from .log import Log, on_one_clock
+from .log_gaussian import LogGaussian
 from .observation import Feature, Observation
 from .parameter import FAMILIES, Parameter
 from .particles import Particles
@@ -31,6 +32,7 @@ __all__ = [
     "Holds",
     "Interface",
     "Log",
+    "LogGaussian",
     "Observation",
     "Parameter",
     "Params",

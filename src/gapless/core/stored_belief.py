@@ -11,10 +11,13 @@ from jaxtyping import Float
 from .belief import Belief, Gaussian, Point, Uniform
 from .chosen import Chosen
 from .errors import GaplessError
+from .log_gaussian import LogGaussian
 from .particles import Particles
 from .reading import LARGEST_JSON, plain_object, read_limited
 
-KINDS: Mapping[str, type[Belief]] = {"point": Point, "uniform": Uniform, "gaussian": Gaussian, "particles": Particles}
+KINDS: Mapping[str, type[Belief]] = {
+    "point": Point, "uniform": Uniform, "gaussian": Gaussian, "particles": Particles, "log_gaussian": LogGaussian,
+}  # fmt: skip
 MOST_CHOICES = 1000
 """Numbers to choose from beyond which a stored belief is taken to be damaged."""
 

@@ -36,7 +36,9 @@ def scene_of(seed: int, **recipe: object) -> tuple[Scene, Moving]:
 
 def test_momentum_is_kept_by_weights_that_know_nothing() -> None:
     scene, moving = scene_of(0, walls=False, meet=True)
-    wild = jax.tree.map(lambda x: 3 * x if eqx.is_inexact_array(x) else x, eqx.filter_jit(Clone)(jax.random.key(7), ROUNDS))
+    wild = jax.tree.map(
+        lambda x: 3 * x if eqx.is_inexact_array(x) else x, eqx.filter_jit(Clone)(jax.random.key(7), ROUNDS)
+    )
     _, course = run(wild, scene, moving, no_push(scene))
     kg, before, after = masses(scene).kg, moving.motion, jax.tree.map(lambda x: x[-1], course)
     assert np.abs(after.velocity - before.velocity).max() > 0.1  # they met

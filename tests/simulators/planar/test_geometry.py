@@ -26,7 +26,9 @@ def two(kinds: tuple[str, str], second: tuple[float, float], angle: float = 0.0)
         np.zeros(2, np.float32), np.float32(0.0),
     )  # fmt: skip  # pyright: ignore[reportArgumentType]
     zero = np.zeros(2, np.float32)
-    motion = Motion(np.array([[0, 0], second], np.float32), np.array([0, angle], np.float32), np.zeros((2, 2), np.float32), zero)
+    motion = Motion(
+        np.array([[0, 0], second], np.float32), np.array([0, angle], np.float32), np.zeros((2, 2), np.float32), zero
+    )
     return scene, motion  # pyright: ignore[reportArgumentType]
 
 
@@ -76,7 +78,9 @@ def test_contacts_are_those_that_box2d_finds() -> None:
                 now = world.step(1 / 60)
             world.world.Step(0.0, 0, 0)  # contacts anew, where bodies are now
             theirs = {
-                (c.fixtureA.userData, c.fixtureB.userData): c.manifold.pointCount for c in world.world.contacts if c.touching
+                (c.fixtureA.userData, c.fixtureB.userData): c.manifold.pointCount
+                for c in world.world.contacts
+                if c.touching
             }
             found = found_by(scene, jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), now))
             mine: dict[tuple[int, int], int] = {}

@@ -25,7 +25,8 @@ def scene_of(*shapes: np.ndarray | float) -> Scene:
         if isinstance(shape, float):
             count[k], radius[k] = 1, shape
         else:
-            corners[k, : len(shape)], count[k] = shape, len(shape)
+            outline = np.asarray(shape)
+            corners[k, : len(outline)], count[k] = outline, len(outline)
     owner = np.where(count > 0, np.arange(size), -1)
     z = jnp.broadcast_to(matter.embedding(), (size, matter.WIDTH))
     there = jnp.asarray(count > 0)

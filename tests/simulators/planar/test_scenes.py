@@ -49,7 +49,9 @@ def test_a_square_resists_turning_as_a_square_does() -> None:
     scene, _ = draw(Scenes(bodies=(1, 1), walls=False), np.random.default_rng(0))
     corners = np.zeros_like(scene.corners)
     corners[0, :4] = np.array([[-0.3, -0.2], [0.3, -0.2], [0.3, 0.2], [-0.3, 0.2]])
-    scene = scene._replace(corners=corners, count=np.array([4], np.int32), z=np.asarray(embedding(mass=np.array([2.0]))))
+    scene = scene._replace(
+        corners=corners, count=np.array([4], np.int32), z=np.asarray(embedding(mass=np.array([2.0])))
+    )
     mass = masses(scene)
     np.testing.assert_allclose(mass.inertia, 2.0 * (0.6**2 + 0.4**2) / 12, rtol=1e-5)
     np.testing.assert_allclose(mass.kg, 2.0, rtol=1e-6)
@@ -71,11 +73,26 @@ def test_the_teacher_remembers_nothing_but_its_state() -> None:
 def test_a_listener_hears_what_holds_a_body_up() -> None:
     """At rest, the impulses of a step carry the weight for as long as the step lasts."""
     pytest.importorskip("Box2D")
-    from gapless.simulators.planar.teacher import Box2DWorld
+    from gapless.simulators.planar.teacher import Box2DWorld, impulses_of
 
     scene, motion = draw(Scenes(bodies=(1, 1), speed=0.0), np.random.default_rng(4))
-    world = Box2DWorld(scene, motion, listen=True)
+    world = Box2DWorld(scene, motion)
+    impulses = impulses_of(world)
     for _ in range(400):
         world.step(1 / 60)
-    heard = sum(normal.sum() for normal, _ in world.impulses.found.values())
+    heard = sum(normal.sum() for normal, _ in impulses.values())
     assert heard == pytest.approx(float(masses(scene).kg[0]) * 9.81 / 60, rel=0.02)
+
+
+def test_a_noisy_teacher_is_noisy_and_repeats_itself() -> None:
+    pytest.importorskip("Box2D")
+    from gapless.simulators.planar.teacher import Box2DWorld, Teacher
+
+    scene, motion = draw(Scenes(bodies=(4, 4)), np.random.default_rng(5))
+
+    def ends(seed: int) -> np.ndarray:
+        world = Box2DWorld(scene, motion, Teacher(scatter=0.5), seed)
+        return [world.step(1 / 60) for _ in range(60)][-1].position
+
+    np.testing.assert_array_equal(ends(1), ends(1))
+    assert np.abs(ends(1) - ends(2)).max() > 1e-3

@@ -21,6 +21,8 @@ PAIRS = Teach(
     scenes=6000, steps=24, stretches=2, length=1, draw=Scenes(bodies=(2, 2), walls=False, meet=True, speed=5.0)
 )
 
+MANY = Teach(scenes=600, draw=Scenes(bodies=(1, 10), speed=4.0))
+
 
 @dataclass(frozen=True)
 class Course:
@@ -34,7 +36,7 @@ class Course:
     """Lessons about touching."""
     law: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-2, batch=512, steps=2000, looks=20, decay=0.0))
     """How the law is fitted."""
-    scenes: Teach = Teach(scenes=600, draw=Scenes(bodies=(1, 10), speed=4.0))
+    scenes: Teach = MANY
     """Lessons about many bodies."""
     whole: FitNetwork = field(default_factory=lambda: FitNetwork(rate=2e-3, batch=48, steps=600, looks=6, decay=0.0))
     """How everything is fitted together."""
@@ -62,7 +64,8 @@ def teach(course: Course, seed: int, member: int, tell: Tell = lambda what: None
     tell(f"member {member + 1} of {course.members}: {course.pairs.scenes} pairs meet in Box2D")
     taught, held_out = _lessons(course.pairs, seed, member, "pairs")
     tell(f"member {member + 1} of {course.members}: fitting what a touch does, {course.law.steps} steps")
-    law = fit_law(clone, taught, held_out, course.law, jax.random.fold_in(key, 1))
+    noisy = course.pairs.teacher.scatter > 0
+    law = fit_law(clone, taught, held_out, course.law, jax.random.fold_in(key, 1), noisy)
     tell(f"member {member + 1} of {course.members}: {course.scenes.scenes} scenes in Box2D")
     taught, held_out = _lessons(course.scenes, seed, member, "scenes")
     tell(f"member {member + 1} of {course.members}: fitting everything, {course.whole.steps} steps")

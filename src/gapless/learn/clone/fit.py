@@ -21,11 +21,17 @@ def fit_clone(begun: Clone, taught: Lessons, held_out: Lessons, recipe: FitNetwo
     return fit_network(begun, lesson_loss, _on_device(taught), _on_device(held_out), recipe, key)
 
 
-def fit_law(begun: Clone, taught: Lessons, held_out: Lessons, recipe: FitNetwork, key: PRNGKeyArray) -> Fitted:
-    """The clone with another law: pairs that meet say what a touch does, and cost little."""
+def fit_law(
+    begun: Clone, taught: Lessons, held_out: Lessons, recipe: FitNetwork, key: PRNGKeyArray, noisy: bool = False
+) -> Fitted:
+    """The clone with another law: pairs that meet say what a touch does, and cost little.
+
+    In a noisy world the law also learns by how much touches differ.
+    """
+    score = scattered_loss if noisy else lesson_loss
 
     def loss(law: Law, lessons: Lessons, key: PRNGKeyArray) -> Float[Array, ""]:
-        return lesson_loss(eqx.tree_at(lambda c: c.law, begun, law), lessons, key)
+        return score(eqx.tree_at(lambda c: c.law, begun, law), lessons, key)
 
     found = fit_network(begun.law, loss, _on_device(taught), _on_device(held_out), recipe, key)
     return found._replace(module=eqx.tree_at(lambda c: c.law, begun, found.module))
@@ -36,6 +42,24 @@ def lesson_loss(clone: Clone, lessons: Lessons, key: PRNGKeyArray) -> Float[Arra
     return jnp.mean(jax.vmap(lambda lesson: _stretch(clone, lesson))(lessons))
 
 
+def scattered_loss(clone: Clone, lessons: Lessons, key: PRNGKeyArray) -> Float[Array, ""]:
+    """The energy score of two chances: least where what the clone draws is spread as what happens is."""
+
+    def one(lesson: Lessons, key: PRNGKeyArray) -> Float[Array, ""]:
+        scene, first, truth = lesson.scene, *(jax.tree.map(lambda x, k=k: x[k], lesson.motion) for k in (0, 1))
+        push, reach = _push(lesson, 0), _reach(scene)
+        a, b = (clone.step(scene, at(scene, first), push, lesson.dt_s, k).motion for k in jax.random.split(key))
+        near = _error(a, truth, reach, lesson.moving) + _error(b, truth, reach, lesson.moving)
+        return (near - _error(a, b, reach, lesson.moving)) / 2
+
+    return jnp.mean(jax.vmap(one)(lessons, jax.random.split(key, lessons.dt_s.shape[0])))
+
+
+def _push(lesson: Lessons, step: int) -> Push:
+    bodies = lesson.moving.shape[0]
+    return Push(lesson.force[step], jnp.zeros(bodies), jnp.zeros((bodies, 3)))
+
+
 def _stretch(clone: Clone, lesson: Lessons) -> Float[Array, ""]:
     scene: Scene = lesson.scene
     frame = lambda k: jax.tree.map(lambda x: x[k], lesson.motion)  # noqa: E731
@@ -43,8 +67,7 @@ def _stretch(clone: Clone, lesson: Lessons) -> Float[Array, ""]:
     held, total = at(scene, frame(0)).held, jnp.zeros(())
     steps = lesson.force.shape[0]
     for k in range(steps):
-        push = Push(lesson.force[k], jnp.zeros(scene.free.shape), jnp.zeros((len(scene.free), 3)))
-        after = clone.step(scene, Moving(frame(k), jax.lax.stop_gradient(held)), push, lesson.dt_s)
+        after = clone.step(scene, Moving(frame(k), jax.lax.stop_gradient(held)), _push(lesson, k), lesson.dt_s)
         held, total = after.held, total + _error(after.motion, frame(k + 1), reach, lesson.moving)
     return total / steps
 
@@ -67,5 +90,3 @@ def _reach(scene: Scene) -> Float[Array, " body"]:
 
 def _on_device(lessons: Lessons) -> Lessons:
     return jax.tree.map(jnp.asarray, lessons)
-
-

@@ -1,7 +1,7 @@
 """What a clone learns from: short stretches of scenes in Box2D, with pushes, strings and steps of many lengths."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import jax
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from gapless.core import GaplessError
-from gapless.simulators.planar.scene import Motion, Scene
+from gapless.simulators.planar.scene import Array, Motion, Scene
 from gapless.simulators.planar.scenes import Kind, Scenes, draw
 from gapless.simulators.planar.teacher import Box2DWorld, Teacher, masses_of
 
@@ -26,9 +26,9 @@ class Lessons(NamedTuple):
 
     scene: Scene
     motion: Motion
-    force: Float[np.ndarray, "stretch step body 2"]
-    dt_s: Float[np.ndarray, " stretch"]
-    moving: Bool[np.ndarray, "stretch body"]
+    force: Float[Array, "stretch step body 2"]
+    dt_s: Float[Array, " stretch"]
+    moving: Bool[Array, "stretch body"]
     """Bodies that count: there, and free."""
 
 
@@ -46,9 +46,9 @@ class Teach:
     """Steps in a stretch."""
     kinds: tuple[Kind, ...] = ("fall", "table")
     """Bodies that fall, and bodies on a table."""
-    draw: Scenes = Scenes()
+    draw: Scenes = field(default_factory=Scenes)
     """Which scenes."""
-    teacher: Teacher = Teacher()
+    teacher: Teacher = field(default_factory=Teacher)
     """How Box2D is run."""
 
     def __post_init__(self) -> None:
@@ -67,10 +67,10 @@ def lessons(recipe: Teach, rng: np.random.Generator, tell: Callable[[int], None]
 
 
 def played(
-    scene: Scene, motion: Motion, forces: Float[np.ndarray, "step body 2"], dt_s: float, teacher: Teacher
+    scene: Scene, motion: Motion, forces: Float[np.ndarray, "step body 2"], dt_s: float, teacher: Teacher, seed: int = 0
 ) -> Motion:
     """The frames of one scene in Box2D, the first of them `motion`."""
-    world = Box2DWorld(scene, motion, teacher)
+    world = Box2DWorld(scene, motion, teacher, seed)
     frames = [world.motion(), *(world.step(dt_s, force) for force in forces)]
     return Motion(*(np.stack(rows).astype(np.float32) for rows in zip(*frames, strict=True)))  # pyright: ignore[reportArgumentType]
 
@@ -97,7 +97,7 @@ def _direction(rng: np.random.Generator) -> np.ndarray:
 def _stretches(recipe: Teach, scene: Scene, motion: Motion, rng: np.random.Generator) -> Lessons:
     dt_s = float(np.exp(rng.uniform(*np.log(STEPS_S))))
     force = pushes(scene, motion, recipe.steps, rng)
-    frames = played(scene, motion, force, dt_s, recipe.teacher)
+    frames = played(scene, motion, force, dt_s, recipe.teacher, int(rng.integers(2**31)))
     free = np.asarray(scene.free)
     expected = np.asarray(scene.gravity) * dt_s
     jolts = np.abs(np.diff(frames.velocity, axis=0) - expected)[:, free].max((1, 2))

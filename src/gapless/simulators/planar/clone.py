@@ -50,13 +50,15 @@ class Clone(eqx.Module):
         keys = jax.random.split(key, 3)
         self.law, self.rounds, self.settling = Law(keys[0]), Rounds(keys[1], rounds), Settling(keys[2])
 
-    def step(self, scene: Scene, moving: Moving, push: Push, dt_s: Float[Array, ""] | float) -> Moving:
-        """One scene `dt_s` later."""
+    def step(
+        self, scene: Scene, moving: Moving, push: Push, dt_s: Float[Array, ""] | float, key: PRNGKeyArray | None = None
+    ) -> Moving:
+        """One scene `dt_s` later; with a key, as one of the ways in which touches may go."""
         motion, mass = moving.motion, masses(scene)
         contacts = find(scene, motion)
         velocity = pushed(scene, mass, motion, push, dt_s)
         edges = Edges.of(contacts, mass, velocity, scene)
-        law = self.law(scene, contacts, edges.approach, mass)
+        law = self.law(scene, contacts, edges.approach, mass, key)
         velocity, impulse = self.rounds(edges, law, velocity, _remembered(moving.held, contacts), dt_s)
         place = jnp.concatenate([motion.position, motion.angle[:, None]], -1)
         place = self.settling(contacts, edges, place, place + dt_s * velocity)

@@ -52,7 +52,9 @@ def _every(scene: Scene, motion: Motion, pairs: int) -> Contacts:
     low = jnp.min(shapes.corners, 1) - shapes.radius[:, None]
     high = jnp.max(shapes.corners, 1) + shapes.radius[:, None]
     parts = scene.count.shape[0]
-    first, second = np.triu_indices(parts, min(1, parts - 1))  # one part alone is held against itself, and never touches
+    first, second = np.triu_indices(
+        parts, min(1, parts - 1)
+    )  # one part alone is held against itself, and never touches
     gap = jnp.max(jnp.maximum(low[first] - high[second], low[second] - high[first]), -1)
     owners, there = scene.owner, scene.count > 0
     free = scene.free[owners]
@@ -67,5 +69,6 @@ def _every(scene: Scene, motion: Motion, pairs: int) -> Contacts:
     point = found.point.reshape(rows, 2)
     return Contacts(
         pair, body, jnp.tile(jnp.arange(POINTS), pairs), found.normal.reshape(rows, 2),
-        point[:, None] - motion.position[body], found.corner.reshape(rows, 2), found.face.reshape(rows), found.separation.reshape(rows), touching.reshape(rows),
+        point[:, None] - motion.position[body], found.corner.reshape(rows, 2), found.face.reshape(rows),
+        found.separation.reshape(rows), touching.reshape(rows),
     )  # fmt: skip

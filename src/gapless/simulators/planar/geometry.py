@@ -68,10 +68,9 @@ def _turned(found: Touch) -> Touch:
 
 def _single(normal: Array, point: Array, corner: Array, face: int, separation: Array) -> Touch:
     """One point, in the first place."""
-    vectors = (jnp.broadcast_to(v, (POINTS, 2)) for v in (normal, point, corner))
-    return Touch(
-        *vectors, jnp.full(POINTS, face), jnp.broadcast_to(separation, (POINTS,)), jnp.arange(POINTS) == 0
-    )  # fmt: skip
+    normal, point, corner = (jnp.broadcast_to(v, (POINTS, 2)) for v in (normal, point, corner))
+    apart, first = jnp.broadcast_to(separation, (POINTS,)), jnp.arange(POINTS) == 0
+    return Touch(normal, point, corner, jnp.full(POINTS, face), apart, first)
 
 
 def _circles(first: Outline, second: Outline) -> Touch:

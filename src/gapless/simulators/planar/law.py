@@ -12,6 +12,8 @@ from .matter import NAMED
 from .scene import Mass, Scene
 
 HIDDEN = 32
+CALM = -6.0
+"""Logarithm of the scatter before any is learned."""
 SLOWEST = 1e-2
 """Speeds of approach below this, in m/s, are all alike to a bounce."""
 
@@ -53,18 +55,26 @@ class Law(eqx.Module):
     slow: Float[Array, "2"]
     """The speed of approach from which on bodies bounce, as a logarithm, and how sharply they begin to."""
     table: Bent
+    scatter: Float[Array, "2"]
+    """Logarithms of how much the logarithm of friction, and the logit of the bounce, differ from touch to touch."""
 
     def __init__(self, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, 3)
         self.touch, self.bounce, self.table = Bent(4, 1, keys[0]), Bent(5, 1, keys[1]), Bent(2, 2, keys[2])
-        self.slow = jnp.array([-0.5, 4.0])
+        self.slow, self.scatter = jnp.array([-0.5, 4.0]), jnp.array([CALM, CALM])
 
-    def __call__(self, scene: Scene, contacts: Contacts, approach: Float[Array, " contact"], mass: Mass) -> Touching:
+    def __call__(
+        self, scene: Scene, contacts: Contacts, approach: Float[Array, " contact"], mass: Mass, key: PRNGKeyArray | None = None
+    ) -> Touching:  # fmt: skip
+        """With a key, touches differ from time to time as much as those that were learned from."""
         pair = jnp.stack([scene.z[contacts.pair][..., NAMED.index(name)] for name in ("friction", "restitution")], -1)
         both = jnp.concatenate([pair[:, 0] + pair[:, 1], jnp.abs(pair[:, 0] - pair[:, 1])], -1) / 2
         speed = jnp.log(jnp.maximum(-approach, SLOWEST))
-        friction = jnp.exp(jax.vmap(self.touch)(both)[:, 0])
-        bounce = jax.nn.sigmoid(jax.vmap(self.bounce)(jnp.concatenate([both, speed[:, None]], -1))[:, 0])
+        chance = jnp.zeros((2, len(speed))) if key is None else jax.random.normal(key, (2, len(speed)))
+        chance = jnp.exp(self.scatter)[:, None] * chance
+        friction = jnp.exp(jax.vmap(self.touch)(both)[:, 0] + chance[0])
+        bounce = jax.vmap(self.bounce)(jnp.concatenate([both, speed[:, None]], -1))[:, 0] + chance[1]
+        bounce = jax.nn.sigmoid(bounce)
         bounce = bounce * jax.nn.sigmoid(jax.nn.softplus(self.slow[1]) * (speed - self.slow[0]))
         return Touching(friction, bounce * jnp.maximum(-approach, 0.0), *self._table(scene, mass))
 

@@ -1,9 +1,13 @@
 """What a part is made of, as an embedding: each coordinate of z is a property, as a logarithm or a logit."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+Array = Any
+"""Of NumPy or of JAX."""
 NAMED = ("mass", "inertia", "friction", "restitution", "drag", "size")
 """In kg; times that of uniform matter; against other parts; share of speed after a bounce; against the table below; times
 the outline."""

@@ -102,7 +102,7 @@ class Rounds(eqx.Module):
         last, first = net.layers[-1], jnp.array([_logit(FIRST), _logit(FIRST), _logit(CARRIED)])
         # Before training every step is a safe one.
         net = eqx.tree_at(lambda n: n.layers[-1].weight, net, last.weight.at[:3].multiply(0.01))
-        self.edge = eqx.tree_at(lambda n: n.layers[-1].bias, net, last.bias.at[:3].set(first))
+        self.edge = eqx.tree_at(lambda n: n.layers[-1].bias, net, replace_fn=lambda bias: bias.at[:3].set(first))
         self.count = count
 
     def __call__(
@@ -123,7 +123,9 @@ class Rounds(eqx.Module):
     def _bold(self, edges: Edges, law: Touching, held: Float[Array, "contact 2"]) -> Bold:
         """What messages between edges and bodies lead to."""
         pushing = (held[:, :1] > 0).astype(jnp.float32)
-        known = jnp.concatenate([edges.known, pushing, jnp.log(law.friction)[:, None], jnp.tanh(law.target)[:, None]], -1)
+        known = jnp.concatenate(
+            [edges.known, pushing, jnp.log(law.friction)[:, None], jnp.tanh(law.target)[:, None]], -1
+        )
         told, out = jnp.zeros((len(known), TOLD)), jnp.zeros((len(known), 3 + TOLD))
         for _ in range(MESSAGES):
             sides = edges.gathered(told)[edges.body].reshape(len(known), -1)
@@ -191,5 +193,3 @@ def _rub(
 
 def _logit(share: float) -> float:
     return math.log(share / (1 - share))
-
-

@@ -1,14 +1,16 @@
 """Bodies on a plane: parts are convex shapes with matter in them, a body is all the parts that move as one."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 
 from .geometry import SKIN_M, Outline
 from .matter import named
 
+Array = Any
+"""Of NumPy outside compiled programs, and of JAX inside."""
 CORNERS = 8
 """Corners that a polygon has at most, as in Box2D."""
 
@@ -75,7 +77,9 @@ def sized(scene: Scene) -> tuple[Float[Array, "part corner 2"], Int[Array, " par
 def outlines(scene: Scene, motion: Motion) -> Outline:
     """All parts in the world."""
     angle = motion.angle[scene.owner]
-    turn = jnp.stack([jnp.stack([jnp.cos(angle), -jnp.sin(angle)], -1), jnp.stack([jnp.sin(angle), jnp.cos(angle)], -1)], -2)
+    turn = jnp.stack(
+        [jnp.stack([jnp.cos(angle), -jnp.sin(angle)], -1), jnp.stack([jnp.sin(angle), jnp.cos(angle)], -1)], -2
+    )
     own, _, circle_m = sized(scene)
     corners = jnp.einsum("pij,pcj->pci", turn, own) + motion.position[scene.owner][:, None]
     real = jnp.arange(scene.corners.shape[1]) < scene.count[:, None]

@@ -73,7 +73,9 @@ def draw(recipe: Scenes, rng: np.random.Generator) -> tuple[Scene, Motion]:
     if recipe.walls:
         for k, (box, at) in enumerate(_walls(half), start=count):
             corners[k, :4], counts[k], owner[k], rows[k, :2] = box, 4, k, at
-        z[count : count + 4] = np.asarray(matter.embedding(friction=rng.uniform(0.1, 0.9), restitution=rng.uniform(0, 0.5)))
+        z[count : count + 4] = np.asarray(
+            matter.embedding(friction=rng.uniform(0.1, 0.9), restitution=rng.uniform(0, 0.5))
+        )
     falls = recipe.kind == "fall" and not recipe.meet
     scene = Scene(
         corners.astype(np.float32), counts.astype(np.int32), radii.astype(np.float32), owner.astype(np.int32),

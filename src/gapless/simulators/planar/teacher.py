@@ -31,19 +31,14 @@ class Teacher:
     """Rounds that push overlaps apart."""
     warm: bool = False
     """Whether impulses are remembered from step to step, as Box2D does by itself."""
-
-
-class Impulses:
-    """Normal and tangential impulses of the last step, by pair of parts."""
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[int, int], np.ndarray] = {}
+    scatter: float = 0.0
+    """How much friction, as a logarithm, differs from step to step and contact to contact; the logit of the bounce, too."""
 
 
 class Box2DWorld:
     """One scene in Box2D."""
 
-    def __init__(self, scene: Scene, motion: Motion, recipe: Teacher | None = None, listen: bool = False) -> None:
+    def __init__(self, scene: Scene, motion: Motion, recipe: Teacher | None = None, seed: int = 0) -> None:
         self.recipe = recipe or Teacher()
         b2 = box2d()
         self.bodies = int(scene.free.shape[0])
@@ -52,12 +47,13 @@ class Box2DWorld:
         self.free = np.asarray(scene.free)
         self.there = np.isin(np.arange(self.bodies), np.asarray(scene.owner)[np.asarray(scene.count) > 0])
         self.mass = masses_of(scene)
+        self.listener: Any = None
         self.handles: list[Any] = [self._body(b2, motion, k) if self.there[k] else None for k in range(self.bodies)]
         self._shape(b2, scene)
-        self.impulses = Impulses()
-        if listen:
-            self._listener = _listener(b2, self.impulses)
-            self.world.contactListener = self._listener
+        if self.recipe.scatter > 0:
+            self.listener = self.world.contactListener = _scattering(
+                b2, self.recipe.scatter, np.random.default_rng(seed)
+            )
         if float(scene.table) > 0:
             self._rub(scene)
 
@@ -71,13 +67,15 @@ class Box2DWorld:
                 continue
             if not self.free[k]:
                 if commanded is not None:
-                    body.linearVelocity, body.angularVelocity = tuple(map(float, commanded[k, :2])), float(commanded[k, 2])
+                    body.linearVelocity, body.angularVelocity = (
+                        tuple(map(float, commanded[k, :2])),
+                        float(commanded[k, 2]),
+                    )
                 continue
             if force is not None and np.any(force[k]):
                 body.ApplyForceToCenter(tuple(map(float, force[k])), True)
             if torque is not None and torque[k]:
                 body.ApplyTorque(float(torque[k]), True)
-        self.impulses.found.clear()
         self.world.Step(dt_s, self.recipe.velocity_iterations, self.recipe.position_iterations)
         self.world.ClearForces()
         return self.motion()
@@ -159,14 +157,42 @@ def box2d() -> ModuleType:
     try:
         import Box2D  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise GaplessError("Box2D is not installed, and it is the teacher here. Run pip install 'gapless[world]'.") from None
+        raise GaplessError(
+            "Box2D is not installed, and it is the teacher here. Run pip install 'gapless[world]'."
+        ) from None
     return Box2D
 
 
-def _listener(b2: ModuleType, impulses: Impulses) -> Any:
+def impulses_of(world: Box2DWorld) -> dict[tuple[int, int], Float[np.ndarray, "2 point"]]:
+    """From now on, normal and tangential impulses of the newest step by pair of parts: a dictionary that fills itself."""
+    found: dict[tuple[int, int], np.ndarray] = {}
+
+    class Listener(box2d().b2ContactListener):
+        def BeginContact(self, contact: Any) -> None:
+            found.pop(_parts(contact), None)
+
+        def EndContact(self, contact: Any) -> None:
+            found.pop(_parts(contact), None)
+
+        def PostSolve(self, contact: Any, impulse: Any) -> None:
+            found[_parts(contact)] = np.array([impulse.normalImpulses, impulse.tangentImpulses], float)
+
+    world.listener = world.world.contactListener = Listener()  # Box2D keeps no reference of its own
+    return found
+
+
+def _scattering(b2: ModuleType, scatter: float, rng: np.random.Generator) -> Any:
     class Listener(b2.b2ContactListener):
-        def PostSolve(self, contact: Any, impulse: Any) -> None:  # noqa: N802
-            pair = contact.fixtureA.userData, contact.fixtureB.userData
-            impulses.found[pair] = np.array([impulse.normalImpulses, impulse.tangentImpulses], float)
+        def PreSolve(self, contact: Any, old: Any) -> None:
+            contact.ResetFriction()
+            contact.ResetRestitution()
+            chance = scatter * rng.normal(size=2)
+            share = min(max(contact.restitution, 1e-3), 1 - 1e-3)
+            contact.friction *= float(np.exp(chance[0]))
+            contact.restitution = float(1 / (1 + (1 / share - 1) * np.exp(-chance[1])))
 
     return Listener()
+
+
+def _parts(contact: Any) -> tuple[int, int]:
+    return contact.fixtureA.userData, contact.fixtureB.userData

@@ -30,7 +30,9 @@ class Layer(eqx.Module):
         self.think = eqx.nn.MLP(HIDDEN, HIDDEN, 2 * HIDDEN, 1, activation=jax.nn.silu, key=keys[3])
         self.norms = eqx.nn.LayerNorm(HIDDEN), eqx.nn.LayerNorm(HIDDEN)
 
-    def __call__(self, token: Float[Array, "part hidden"], pair: Float[Array, "part part 5"], there: Bool[Array, " part"]) -> Array:
+    def __call__(
+        self, token: Float[Array, "part hidden"], pair: Float[Array, "part part 5"], there: Bool[Array, " part"]
+    ) -> Array:
         asked = jax.vmap(self.look)(jax.vmap(self.norms[0])(token)).reshape(len(token), 3, HEADS, -1)
         query, key, value = asked[:, 0], asked[:, 1], asked[:, 2]
         score = jnp.einsum("ihd,jhd->ijh", query, key) / jnp.sqrt(HIDDEN / HEADS) + jax.vmap(jax.vmap(self.bias))(pair)

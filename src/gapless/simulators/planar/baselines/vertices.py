@@ -54,10 +54,14 @@ class VertexGraph(eqx.Module):
         turned = jax.ops.segment_sum(jnp.where(there[:, None], node * arm[:, :1], 0.0), body, bodies)
         return moved(jax.vmap(self.decode)(jnp.concatenate([mine, turned], -1)), scene, moving, push, dt_s)
 
-    def _messages(self, node: Array, point: Array, speed: Array, who: Array, seen: Array) -> Float[Array, "point hidden"]:
+    def _messages(
+        self, node: Array, point: Array, speed: Array, who: Array, seen: Array
+    ) -> Float[Array, "point hidden"]:
         gap, slip = point[who] - point[:, None], speed[who] - speed[:, None]
         length = jnp.sqrt(jnp.sum(gap**2, -1, keepdims=True) + 1e-9)
-        pair = jnp.concatenate([jnp.broadcast_to(node[:, None], (*who.shape, HIDDEN)), node[who], gap, slip, length], -1)
+        pair = jnp.concatenate(
+            [jnp.broadcast_to(node[:, None], (*who.shape, HIDDEN)), node[who], gap, slip, length], -1
+        )
         return jnp.sum(jnp.where(seen, jax.vmap(jax.vmap(self.edge))(pair), 0.0), 1)
 
 
