@@ -2,9 +2,10 @@
 
 from gapless.core import Task
 
+from .push import Push
 from .slide import Slide
 from .swingup import RotarySwingUp, SwingUp
 
-TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide)}
+TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push)}
 
-__all__ = ["TASKS", "RotarySwingUp", "Slide", "SwingUp"]
+__all__ = ["TASKS", "Push", "RotarySwingUp", "Slide", "SwingUp"]
