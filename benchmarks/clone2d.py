@@ -34,6 +34,7 @@ from gapless.simulators.planar.scene import Motion, Scene, masses
 from gapless.simulators.planar.scenes import WALL_M, Scenes, draw
 from gapless.simulators.planar.stored import members
 from gapless.simulators.planar.teacher import Box2DWorld
+from pusher import pusher
 
 RIVALS = Path(__file__).parent / "rivals2d"
 """Weights of the two plain networks, taught by `clone2d_rivals.py`."""
@@ -60,6 +61,8 @@ class Clone2D(Benchmark):
     """Scenes of each kind; piles are a fifth of that."""
     seed: int = 0
     """Of the scenes; those of the lessons are others."""
+    pucks: int = 5
+    """Hidden pucks that a pusher is trained for; see pusher.py."""
     weights: Path | None = None
     """Folder of another clone than the package's."""
 
@@ -84,6 +87,7 @@ def main() -> None:
     figures["pile_vs_chaos"] = pile["contacts (ours)"] / pile["Box2D, 1e-4 m away"]
     figures["disagreement_rank"] = known_doubt(clones, drawn(SCENES["fall"], count, options.seed, "doubt"))
     figures |= lasting(clones[0], max(4, count // 5), options.seed)
+    figures |= pusher(options, options.weights, 1 if options.quick else options.pucks)[0]
     for row in rows:
         row.pop("errors", None)
     finish("clone2d", options, figures, rows, BARS)

@@ -100,7 +100,7 @@ class TraceableSimulator(Simulator):
         trail = np.asarray(_trail(type(self), wanted, *rows, jnp.asarray(control, jnp.float32), step_s), np.float64)
         known = {k: np.asarray(v, np.float64) for k, v in wanted.items()}
         seen = self._sensing.read(
-            known, np.stack([_interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
+            known, np.stack([interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
         )
         return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
 
@@ -161,7 +161,8 @@ def _trail(
     return jax.vmap(one)(params, position, velocity, control)
 
 
-def _interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:
+def interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Values between the steps of a trail, (world, step), at each world's times in steps."""
     low = np.clip(at.astype(int), 0, trail.shape[1] - 2)
     worlds, share = np.arange(len(trail))[:, None], np.clip(at - low, 0, 1)
     return trail[worlds, low] * (1 - share) + trail[worlds, low + 1] * share

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .clone import Moving
 from .matter import named
-from .scene import Mass, Motion, Scene, _shape_inertia, masses, sized
+from .scene import Mass, Motion, Scene, shape_inertia, masses, sized
 
 Index = Int[Array, ""] | int
 
@@ -133,7 +133,7 @@ def _matter(scene: Scene) -> tuple[Float[Array, " part"], Float[Array, " part"],
     kg = jnp.where(scene.count > 0, named(scene.z, "mass"), 0.0)
     outline, count, radius = sized(scene)
     # From a corner and not from the body's centre: small parts far out would lose their digits.
-    per_kg, centre = jax.vmap(_shape_inertia)(outline - outline[:, :1], count, radius)
+    per_kg, centre = jax.vmap(shape_inertia)(outline - outline[:, :1], count, radius)
     return kg, kg * per_kg * named(scene.z, "inertia"), centre + outline[:, 0]
 
 

@@ -124,7 +124,7 @@ class Rounds(eqx.Module):
         """What messages between edges and bodies lead to."""
         pushing = (held[:, :1] > 0).astype(jnp.float32)
         known = jnp.concatenate(
-            [edges.known, pushing, jnp.log(law.friction)[:, None], jnp.tanh(law.target)[:, None]], -1
+            [edges.known, pushing, jnp.log(jnp.maximum(law.friction, 1e-6))[:, None], jnp.tanh(law.target)[:, None]], -1
         )
         told, out = jnp.zeros((len(known), TOLD)), jnp.zeros((len(known), 3 + TOLD))
         for _ in range(MESSAGES):

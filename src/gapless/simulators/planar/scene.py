@@ -58,7 +58,7 @@ def masses(scene: Scene) -> Mass:
     """Mass and inertia of each body from its parts."""
     there = scene.count > 0
     kg = jnp.where(there, named(scene.z, "mass"), 0.0)
-    area_inertia, middle = jax.vmap(_shape_inertia)(*sized(scene))
+    area_inertia, middle = jax.vmap(shape_inertia)(*sized(scene))
     own = kg * area_inertia * named(scene.z, "inertia") + kg * jnp.sum(middle**2, -1)
     bodies = scene.free.shape[0]
     total = jax.ops.segment_sum(kg, scene.owner, bodies)
@@ -96,7 +96,7 @@ def outlines(scene: Scene, motion: Motion) -> Outline:
     return Outline(corners, normals, real, radius, round_)
 
 
-def _shape_inertia(corners: Array, count: Array, radius: Array) -> tuple[Array, Array]:
+def shape_inertia(corners: Array, count: Array, radius: Array) -> tuple[Array, Array]:
     """Inertia of uniform matter about its own centre, per kg in m², and that centre."""
     real = jnp.arange(corners.shape[0]) < count
     corner = jnp.where(real[:, None], corners, corners[:1])

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from gapless.core import Holds, Params, Signals, Simulator
 
-from ..traceable import _interpolated
+from ..traceable import interpolated
 from .scene import Motion
 from .tabletop import Tabletop
 
@@ -40,7 +40,7 @@ class TableSimulator(Simulator):
         steps = max(1, int(np.ceil(times.max() / step_s - 1e-9)))
         speeds = self._clipped(holds.averages(np.zeros(worlds), steps, step_s))
         trail = self.with_worlds(worlds)._trail(params, start, speeds)
-        seen = np.stack([_interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
+        seen = np.stack([interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
         return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
 
     def _clipped(self, speeds: Any) -> Any:
