@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .clone import Moving
 from .matter import named
-from .scene import Mass, Motion, Scene, shape_inertia, masses, sized
+from .scene import Mass, Motion, Scene, masses, shape_inertia, sized
 
 Index = Int[Array, ""] | int
 
