@@ -27,7 +27,7 @@ FEW = 12, 8
 
 
 class Honest(NamedTuple):
-    """By how much deviations are stretched, property by property, so that intervals hold what they say."""
+    """How many times as noisy as claimed each property's evidence is, so that intervals hold what they say."""
 
     encoded: Float[Array, " embedding"]
     refined: Float[Array, " embedding"]
@@ -66,14 +66,19 @@ class Prompter(eqx.Module):
         )
 
     def _honest(self, believed: Matter, found: Matter, open_: Bool[Array, "part embedding"]) -> Matter:
-        wide = jnp.minimum(self.honest.encoded * found.deviation, believed.deviation)
+        wide = _tempered(believed.deviation, found.deviation, self.honest.encoded)
         return found._replace(deviation=jnp.where(open_, wide, believed.deviation))
 
     def _honestly(self, believed: Matter, found: Refined, open_: Bool[Array, "part embedding"]) -> Refined:
         own = jnp.sqrt(jnp.maximum(jnp.diag(found.covariance), 1e-12)).reshape(open_.shape)
-        stretch = jnp.minimum(self.honest.refined, jnp.maximum(believed.deviation / own, 1.0))
-        stretch = jnp.where(open_, stretch, 1.0).reshape(-1)
+        stretch = jnp.where(open_, _tempered(believed.deviation, own, self.honest.refined) / own, 1.0).reshape(-1)
         return found._replace(covariance=found.covariance * jnp.outer(stretch, stretch))
+
+
+def _tempered(before: Array, after: Array, stretch: Array) -> Array:
+    """Deviations as if what was seen had been so many times as noisy; where nothing was seen, those of before."""
+    certain, found = (1 / jnp.maximum(x, 1e-6) ** 2 for x in (before, after))
+    return 1 / jnp.sqrt(certain + jnp.maximum(found - certain, 0.0) / stretch**2)
 
 
 def prompt(
