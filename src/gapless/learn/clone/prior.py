@@ -26,7 +26,8 @@ class Matter(NamedTuple):
 
 def prior(scene: Scene, given: Bool[Array, "part embedding"]) -> Matter:
     """Coordinates that are given are taken from the scene; what it says of the others is never looked at."""
-    given = given | ~askable(scene)
+    # Outlines are known, and with them the size; what else cannot be asked about does not matter and is typical.
+    given = given | (jnp.arange(len(NAMED)) == NAMED.index("size"))
     columns = [
         _mass(scene),
         _even(INERTIA, "inertia"),
@@ -38,7 +39,7 @@ def prior(scene: Scene, given: Bool[Array, "part embedding"]) -> Matter:
     parts = scene.count.shape[0]
     mean, deviation = (jnp.stack([jnp.broadcast_to(jnp.asarray(c[k]), (parts,)) for c in columns], -1) for k in (0, 1))
     known = jnp.where(scene.count[:, None] > 0, jnp.asarray(scene.z, jnp.float32), 0.0)
-    return Matter(jnp.where(given, known, mean), jnp.where(given, 0.0, deviation))
+    return Matter(jnp.where(given, known, mean), jnp.where(given | ~askable(scene), 0.0, deviation))
 
 
 def askable(scene: Scene) -> Bool[Array, "part embedding"]:
