@@ -62,7 +62,7 @@ class Clone2D(Benchmark):
     seed: int = 0
     """Of the scenes; those of the lessons are others."""
     pucks: int = 5
-    """Hidden pucks that a pusher is trained for; see pusher.py."""
+    """Hidden pucks that a pusher is trained for; see pusher.py. With 0, none is."""
     weights: Path | None = None
     """Folder of another clone than the package's."""
 
@@ -87,7 +87,8 @@ def main() -> None:
     figures["pile_vs_chaos"] = pile["contacts (ours)"] / pile["Box2D, 1e-4 m away"]
     figures["disagreement_rank"] = known_doubt(clones, drawn(SCENES["fall"], count, options.seed, "doubt"))
     figures |= lasting(clones[0], max(4, count // 5), options.seed)
-    figures |= pusher(options, options.weights, 1 if options.quick else options.pucks)[0]
+    if options.pucks:
+        figures |= pusher(options, options.weights, 1 if options.quick else options.pucks)[0]
     for row in rows:
         row.pop("errors", None)
     finish("clone2d", options, figures, rows, BARS)

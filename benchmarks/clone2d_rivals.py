@@ -28,7 +28,7 @@ class Rivals(Benchmark):
 
     course: Course = field(default_factory=Course)
     """The clone's; its lessons about many bodies are taught."""
-    fit: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-3, batch=48, steps=600, looks=6, decay=0.0))
+    fit: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-3, batch=48, steps=400, looks=4, decay=0.0))
     """How they are fitted."""
     seed: int = 0
     """As the clone's."""
