@@ -86,7 +86,9 @@ def test_an_episode_is_recorded_on_the_wall_clock(arm):
     patient = Limits(watchdog_s=10.0, late_periods=1000.0)  # other tests may keep the machine busy
     log = record(Gate(robot, patient), Hold(), 0.3, 0, jax.random.key(0))
     assert log.source["stopped"] is None
-    assert np.median(np.diff(log.command_time)) == pytest.approx(0.01, abs=0.002)
+    late = log.command_time - 0.01 * np.arange(31)  # after a stall the rows catch up, so that only some are late
+    assert late.min() > -0.001
+    assert late.min() < 0.005
     taken = log.measurement_time["shoulder.position"]
     assert np.all(taken < log.command_time)
     assert np.median(log.command_time - taken) < 0.005
