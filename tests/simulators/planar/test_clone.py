@@ -77,6 +77,13 @@ def test_a_known_push_moves_a_body_by_newtons_law(exact_clone: Exact) -> None:
     np.testing.assert_allclose(course.spin[0, 0], 0.5 * DT_S / mass.inertia[0], rtol=1e-5)
 
 
+def test_a_scene_of_numpy_can_stand_in_a_compiled_program(exact_clone: Exact) -> None:
+    scene, motion = draw(Scenes(bodies=(2, 2)), np.random.default_rng(0))
+    clone, begun = exact_clone(ROUNDS), at(scene, motion)
+    after = jax.eval_shape(lambda moving: clone.step(scene, moving, no_push(scene), DT_S), begun)
+    assert after.motion.position.shape == begun.motion.position.shape
+
+
 def test_where_bodies_stand_in_the_list_changes_nothing(exact_clone: Exact) -> None:
     scene, moving = scene_of(4)
     _, course = run(exact_clone(ROUNDS), scene, moving, no_push(scene))

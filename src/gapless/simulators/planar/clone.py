@@ -54,6 +54,7 @@ class Clone(eqx.Module):
         self, scene: Scene, moving: Moving, push: Push, dt_s: Float[Array, ""] | float, key: PRNGKeyArray | None = None
     ) -> Moving:
         """One scene `dt_s` later; with a key, as one of the ways in which touches may go."""
+        scene = jax.tree.map(jnp.asarray, scene)  # one of NumPy may stand in a compiled program
         motion, mass = moving.motion, masses(scene)
         contacts = find(scene, motion)
         velocity = pushed(scene, mass, motion, push, dt_s)
