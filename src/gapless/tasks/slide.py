@@ -2,11 +2,12 @@
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verdict
 from gapless.core.observation import Kind
+
+from .on_target import distance, left_at
 
 TARGET_M = (0.32, 0.0)
 """Where the puck should come to rest, from where it lies at home."""
@@ -79,7 +80,7 @@ class Slide(Task):
         }
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
-        off = _distance(after)
+        off = distance(after, TARGET_M)
         effort = sum((command[name][..., 0] / VOLTS) ** 2 for name in ("shoulder", "elbow"))
         nearer = jnp.maximum(1 - off / TARGET_M[0], 0.0)
         return 0.6 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.4 * nearer - 0.01 * effort
@@ -90,16 +91,4 @@ class Slide(Task):
         return (away > TABLE_M) | (bent > ARM_RAD)
 
     def judge(self, log: Log) -> Verdict:
-        if log.source.get("stopped"):
-            return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
-        if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"the puck left the table, or the arm its range, after {log.seconds:.1f} s")
-        off = float(np.asarray(_distance({k: v[-1] for k, v in log.measurements.items()})))
-        passed = off < NEAR_M
-        says = "lies on the target" if passed else "lies beside the target"
-        return Verdict(passed, 1 - off / NEAR_M, f"the puck {says}: {off:.3f} m off")
-
-
-def _distance(measurement: Signals) -> Float[Array, " *world"]:
-    x, y = measurement["puck.x"][..., 0] - TARGET_M[0], measurement["puck.y"][..., 0] - TARGET_M[1]
-    return jnp.sqrt(x**2 + y**2 + 1e-12)
+        return left_at(log, TARGET_M, NEAR_M, self.seconds, "the puck left the table, or the arm its range,")
