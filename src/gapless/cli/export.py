@@ -17,7 +17,7 @@ from gapless.nets.actuator_network import ActuatorNetwork
 from gapless.nets.stored_actuator import load_networks
 
 from .console import say, table
-from .options import Common, InWorkspace, latest
+from .options import Common, Group, InWorkspace, latest
 
 Positional = tyro.conf.Positional
 
@@ -141,7 +141,7 @@ class ExportActuator(Common):
 
 
 @dataclass(frozen=True)
-class Export:
+class Export(Group):
     """Write something that other tools read: a policy, the calibrated model, randomization ranges, an actuator."""
 
     what: (
@@ -150,16 +150,6 @@ class Export:
         | Annotated[ExportRanges, tyro.conf.subcommand(name="ranges")]
         | Annotated[ExportActuator, tyro.conf.subcommand(name="actuator")]
     )
-
-    @property
-    def json(self) -> Path | None:
-        return self.what.json
-
-    def status(self, printed: dict[str, Any]) -> int:
-        return self.what.status(printed)
-
-    def run(self) -> dict[str, Any]:
-        return self.what.run()
 
 
 KINDS = ("policy", "model", "ranges", "actuator")

@@ -22,6 +22,22 @@ class Common:
         return 0
 
 
+class Group:
+    """A command that is one of several: all that is asked of it is asked of the one that was chosen."""
+
+    what: Any
+
+    @property
+    def json(self) -> Path | None:
+        return self.what.json
+
+    def status(self, printed: dict[str, Any]) -> int:
+        return self.what.status(printed)
+
+    def run(self) -> dict[str, Any]:
+        return self.what.run()
+
+
 @dataclass(frozen=True)
 class InWorkspace(Common):
     """Options of commands that work in a workspace."""

@@ -16,7 +16,7 @@ from gapless.simulators.planar.clone import Clone
 from gapless.simulators.planar.scenes import Kind, Scenes, draw
 
 from .console import say, working
-from .options import Common
+from .options import Common, Group
 from .world_clone import CloneCommand
 from .world_prompt import WorldPrompt, WorldTeachPrompter
 
@@ -95,7 +95,7 @@ class Film(Common):
 
 
 @dataclass(frozen=True)
-class World:
+class World(Group):
     """A world in two dimensions whose step is a network's: teach it, play with it, or film what it foresees."""
 
     what: (
@@ -105,16 +105,6 @@ class World:
         | Annotated[Play, tyro.conf.subcommand(name="play")]
         | Annotated[Film, tyro.conf.subcommand(name="film")]
     )
-
-    @property
-    def json(self) -> Path | None:
-        return self.what.json
-
-    def status(self, printed: dict[str, Any]) -> int:
-        return self.what.status(printed)
-
-    def run(self) -> dict[str, Any]:
-        return self.what.run()
 
 
 def members(weights: Path | None) -> list[Clone]:
