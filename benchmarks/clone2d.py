@@ -23,7 +23,7 @@ import numpy as np
 import tyro
 from scipy.stats import spearmanr
 
-from frame import Benchmark, finish
+from frame import Benchmark, console, finish
 from gapless.core import generator_for
 from gapless.nets.weights import load_weights
 from gapless.simulators.planar.baselines import ObjectTransformer, VertexGraph
@@ -72,6 +72,10 @@ def main() -> None:
     count = 8 if options.quick else options.scenes
     clones = members() if options.weights is None else members(options.weights)
     models: dict[str, Any] = {"contacts (ours)": clones[0], **rivals()}
+    if len(models) == 1:
+        console.print(
+            f"The plain networks are left out: teach them first with clone2d_rivals.py, which fills {RIVALS}."
+        )
     rows, figures = [], {}
     for name, recipe in SCENES.items():
         many = max(2, count // 5) if "pile" in name else count

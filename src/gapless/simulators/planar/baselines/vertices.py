@@ -7,12 +7,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..clone import Moving, Push
 from ..matter import WIDTH
-from ..scene import Motion, Scene, masses, outlines
+from ..scene import CORNERS, Motion, Scene, masses, outlines
 from .moves import MOVES, moved
 
 HIDDEN, ROUNDS, NEIGHBOURS = 64, 3, 8
-AROUND = 8
-"""Points on a circle."""
+AROUND = CORNERS
+"""Points on a circle: as many as a polygon may have corners."""
 REACH_M = 0.6
 """Corners farther apart do not see each other."""
 
