@@ -49,37 +49,42 @@ def evidence(scene: Scene, prior: Matter, observed: Observed) -> Evidence:
     before, after = (jax.tree.map(lambda x, s=s: x[s], observed.motion) for s in (slice(None, -1), slice(1, None)))
 
     def one(before: Motion, after: Motion, push: Push, seen: Bool[Array, ""]) -> Evidence:
-        return _step(guessed, prior, mass, _Step(before, after, push, observed.dt_s), seen)
+        return _rows(_Step(guessed, prior, mass, before, after, push, observed.dt_s), seen)
 
     return jax.vmap(one)(before, after, observed.push, observed.seen)
 
 
 class _Step(NamedTuple):
+    scene: Scene
+    prior: Matter
+    mass: Mass
     before: Motion
     after: Motion
     push: Push
     dt_s: Float[Array, ""]
 
 
-def _step(scene: Scene, prior: Matter, mass: Mass, step: _Step, seen: Bool[Array, ""]) -> Evidence:
+def _rows(step: _Step, seen: Bool[Array, ""]) -> Evidence:
+    scene, mass = step.scene, step.mass
     contacts = find(scene, step.before)
     on = contacts.touching & seen
     sides = jnp.repeat(on[:, None], 2, 1)
     met = jnp.zeros(len(mass.kg)).at[contacts.body].add(sides.astype(jnp.float32))
     mutual = jnp.zeros((len(scene.count), len(scene.count))).at[contacts.pair[:, 0], contacts.pair[:, 1]].add(on)
     shared = mutual[contacts.pair[:, 0], contacts.pair[:, 1]]
-    rows = [_touch(scene, prior, mass, step, contacts, side, met, shared) for side in (0, 1)]
+    rows = [_touch(step, contacts, side, met, shared) for side in (0, 1)]
     pulled = seen & scene.free & (jnp.any(step.push.force != 0, -1) | (step.push.torque != 0))
     watched = seen & scene.free
     touch, implied = (jnp.stack(x, 1) for x in zip(*rows, strict=True))
-    body, moving = _body(scene, prior, mass, step, met)
+    body, moving = _body(step, met)
     return Evidence(touch, contacts.pair, sides, implied, body, jnp.arange(len(met)), watched, pulled, moving)
 
 
 def _touch(
-    scene: Scene, prior: Matter, mass: Mass, step: _Step, contacts: Contacts, side: int, met: Array, shared: Array
+    step: _Step, contacts: Contacts, side: int, met: Array, shared: Array
 ) -> tuple[Float[Array, "contact feature"], Float[Array, "contact embedding"]]:
     """What touches tell about the part on one side of them, and the coordinates that they imply."""
+    scene, prior, mass = step.scene, step.prior, step.mass
     own, other = contacts.body[:, side], contacts.body[:, 1 - side]
     normal = contacts.normal * (1.0 if side else -1.0)
     tangent = jnp.stack([-normal[:, 1], normal[:, 0]], -1)
@@ -120,10 +125,9 @@ def _touch(
     return jnp.stack(told + known, -1), _columns(implied, prior.mean[mine])
 
 
-def _body(
-    scene: Scene, prior: Matter, mass: Mass, step: _Step, met: Array
-) -> tuple[Float[Array, "body feature"], Float[Array, "body embedding"]]:
+def _body(step: _Step, met: Array) -> tuple[Float[Array, "body feature"], Float[Array, "body embedding"]]:
     """What a body's own motion tells about it, and the coordinates that it implies."""
+    scene, prior, mass = step.scene, step.prior, step.mass
     radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
     change = step.after.velocity - step.before.velocity - step.dt_s * scene.gravity
     push = step.dt_s * step.push.force
