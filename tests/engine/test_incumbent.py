@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gapless.core import Store
-from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_by
+from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_by, standing
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,29 @@ from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_
 )
 def test_who_gives_way(shown: Shown, simulated: float, promised: float, expected: bool) -> None:
     assert gives_way(shown, simulated, promised) is expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ([(1.0, True), (2.0, True)], 1),
+        ([(2.0, True), (1.0, True)], 1),  # it never failed
+        ([(2.0, False), (1.0, False)], 0),  # it failed, and the other did better
+        ([(1.0, True), (2.0, False)], 1),  # it failed, and still did better
+        ([(2.0, True), None], 1),  # it never ran
+        ([(2.0, False), None, (1.0, False)], 0),
+        ([(1.0, False), (1.0, False)], 1),  # the newest of equals
+    ],
+)
+def test_who_is_stood_by(tmp_path: Path, shown: list[tuple[float, bool] | None], expected: int) -> None:
+    store, policies = Store(tmp_path), []
+    for crank, run in enumerate(shown, 1):
+        policies.append(store.make("policy", {}, {"crank": crank}, lambda folder: {KEPT: None}))
+        if run is not None:
+            figures = {"episodes": [{"return": run[0], "passed": run[1]}]}
+            store.make("logs", {"policy": policies[-1].id}, {"crank": crank}, lambda folder, f=figures: f)
+    assert standing(store, policies) == policies[expected]
+    assert standing(store, policies[:1], until_crank=1) == policies[0]
 
 
 def test_a_policy_that_was_kept_remembers_what_it_has_shown(tmp_path: Path) -> None:

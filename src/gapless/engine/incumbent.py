@@ -1,4 +1,4 @@
-"""Whether a policy that has shown itself on the robot gives way to one that only promises more."""
+"""Which policy to stand by: what one has shown on the robot, against what another only promises."""
 
 from typing import NamedTuple
 
@@ -29,6 +29,19 @@ def deployments(store: Store, policy: Artifact, before_crank: int | None = None)
         ids.add(policy.id)
     found = [a for a in store.all("logs") if a.parents.get("policy") in ids]
     return [a for a in found if before_crank is None or 0 < a.recipe["crank"] < before_crank]
+
+
+def standing(store: Store, policies: list[Artifact], until_crank: int | None = None) -> Artifact:
+    """The policy to stand by among these, oldest first: the newest, or, where it failed on the robot, who scored most there.
+
+    One that never ran there, or never failed, has nothing against it. Deployments after a crank count only if none is named.
+    """
+    before = None if until_crank is None else until_crank + 1
+    shown = [shown_by(deployments(store, policy, before)) for policy in policies]
+    if shown[-1].always_passed:
+        return policies[-1]
+    best = max(range(len(policies)), key=lambda k: (np.mean(shown[k].returns) if shown[k].returns else -np.inf, k))
+    return policies[best]
 
 
 def shown_by(logs: list[Artifact]) -> Shown:
