@@ -14,10 +14,9 @@ from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_
     [
         (Shown((), True), 1.0, 1.1, True),  # never deployed: the better one
         (Shown((1.0,), True), 1.0, 1.1, True),  # the simulator is right about it
-        (Shown((1.5,), True), 1.0, 1.4, False),  # it has never failed, and is worth more than the simulator knows
-        (Shown((1.5,), True), 1.0, 1.6, True),
+        (Shown((1.5,), True), 1.0, 1.2, False),  # it is worth more than the simulator knows
+        (Shown((1.5,), True), 1.0, 1.3, True),  # half of what the simulator missed counts for the other
         (Shown((1.5,), False), 1.0, 1.2, False),
-        (Shown((1.5,), False), 1.0, 1.3, True),  # it has failed: half of what the simulator missed counts for the other
         (Shown((0.2,), False), 1.0, 1.01, True),  # it disappointed
         (Shown((1.0,), True), 1.0, 1.0, False),  # nothing gained
     ],
