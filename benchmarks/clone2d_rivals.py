@@ -129,7 +129,9 @@ def fit_for(network: Any, fit: Fit, options: Rivals, key: Any) -> tuple[Any, int
             told, found = share, eqx.combine(held.mean, static)
             fit.keep(found)
             ahead = float(look(held.mean, fit.held_out))
-            console.print(f"{fit.title}: {100 * share:.0f} %, {steps} steps, error {float(loss):.3f}, held out {ahead:.3f}")
+            console.print(
+                f"{fit.title}: {100 * share:.0f} %, {steps} steps, error {float(loss):.3f}, held out {ahead:.3f}"
+            )
     found = eqx.combine(held.mean, static)
     fit.keep(found)
     return found, steps
@@ -160,7 +162,9 @@ def _compiled(static: Any, adam: Any, options: Rivals) -> tuple[Callable, Callab
 def _lessons(name: str, recipe: Teach, options: Rivals) -> tuple[Lessons, Lessons]:
     """Taught, and held out; found again where they are kept."""
     longer = replace(recipe, length=min(options.length, recipe.steps))
-    taught = _kept(name, replace(longer, scenes=options.times * recipe.scenes if name == "scenes" else recipe.scenes), options)
+    taught = _kept(
+        name, replace(longer, scenes=options.times * recipe.scenes if name == "scenes" else recipe.scenes), options
+    )
     return taught, _kept(f"{name}, held out", replace(longer, scenes=max(1, recipe.scenes // 10)), options)
 
 

@@ -1,4 +1,4 @@
-"""A plain graph network on vertices: corners are nodes, what is near a corner is an edge, and what comes out moves rigid bodies."""
+"""A plain graph network on vertices: corners are nodes, what is near one is an edge, and what comes out moves rigid bodies."""
 
 from typing import NamedTuple
 
@@ -88,7 +88,9 @@ def _gathered(said: Float[Array, "point said"], body: Array, there: Array, bodie
     return jax.ops.segment_sum(jnp.where(there[:, None], said, 0.0), body, bodies) / AROUND
 
 
-def _speed(heading: Float[Array, "body 3"], arm: Float[Array, "*at 2"], body: Int[Array, "*at"]) -> Float[Array, "*at 2"]:
+def _speed(
+    heading: Float[Array, "body 3"], arm: Float[Array, "*at 2"], body: Int[Array, "*at"]
+) -> Float[Array, "*at 2"]:
     """Velocity of a point of a body."""
     return heading[body][..., :2] + heading[body][..., 2:] * jnp.stack([-arm[..., 1], arm[..., 0]], -1)
 
