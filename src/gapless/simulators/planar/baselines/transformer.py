@@ -8,7 +8,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ..clone import Moving, Push, pushed
 from ..matter import WIDTH
 from ..scene import CORNERS, Scene, masses, outlines
-from .moves import MOVES, moved
+from .moves import MOVES, in_turn, moved
 
 HIDDEN, HEADS, LAYERS = 96, 4, 4
 PAIR = 6
@@ -50,13 +50,14 @@ class ObjectTransformer(eqx.Module):
     """Tokens in, changes of motion out."""
 
     encode: eqx.nn.MLP
-    layers: tuple[Layer, ...]
+    layers: Layer
+    """All of them as one, whose arrays lead with the layer."""
     decode: eqx.nn.MLP
 
     def __init__(self, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, LAYERS + 2)
         self.encode = eqx.nn.MLP(2 * CORNERS + WIDTH + 9, HIDDEN, HIDDEN, 1, activation=jax.nn.silu, key=keys[0])
-        self.layers = tuple(Layer(k) for k in keys[1:-1])
+        self.layers = eqx.filter_vmap(Layer)(keys[1:-1])
         self.decode = eqx.nn.MLP(HIDDEN, MOVES, HIDDEN, 1, activation=jax.nn.silu, key=keys[-1])
 
     def step(self, scene: Scene, moving: Moving, push: Push, dt_s: Float[Array, ""] | float) -> Moving:
@@ -74,8 +75,7 @@ class ObjectTransformer(eqx.Module):
         slip = heading[None, :, :2] - heading[:, None, :2]
         far, self_ = jnp.sqrt(jnp.sum(gap**2, -1, keepdims=True) + 1e-9), jnp.eye(len(owner))[..., None]
         pair, there = jnp.concatenate([gap, slip, far, self_], -1), scene.count > 0
-        for layer in self.layers:
-            token = layer(token, pair, there)
+        token = in_turn(self.layers, lambda layer, token: layer(token, pair, there), token)
         bodies = scene.free.shape[0]
         mine = jax.ops.segment_sum(jnp.where(there[:, None], token, 0.0), owner, bodies)
         return moved(jax.vmap(self.decode)(mine), scene, moving, push, dt_s)

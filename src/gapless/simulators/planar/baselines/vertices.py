@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from ..clone import Moving, Push, pushed
 from ..matter import WIDTH
 from ..scene import CORNERS, Motion, Scene, masses, outlines
-from .moves import MOVES, moved
+from .moves import MOVES, in_turn, moved
 
 HIDDEN, ROUNDS, NEIGHBOURS = 96, 4, 8
 AROUND = CORNERS
@@ -52,13 +52,14 @@ class VertexGraph(eqx.Module):
     """Messages between corners and the sides near them, and from each body to its own corners."""
 
     encode: eqx.nn.MLP
-    rounds: tuple[Round, ...]
+    rounds: Round
+    """All of them as one, whose arrays lead with the round."""
     decode: eqx.nn.MLP
 
     def __init__(self, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, ROUNDS + 2)
         self.encode = _network(NODE, HIDDEN, keys[0])
-        self.rounds = tuple(Round(k) for k in keys[1:-1])
+        self.rounds = eqx.filter_vmap(Round)(keys[1:-1])
         self.decode = _network(HIDDEN, MOVES, keys[-1])
 
     def step(self, scene: Scene, moving: Moving, push: Push, dt_s: Float[Array, ""] | float) -> Moving:
@@ -74,8 +75,9 @@ class VertexGraph(eqx.Module):
         known = [_speed(heading, arm, body), jnp.repeat(scene.z, AROUND, axis=0), plain]
         node = jax.vmap(self.encode)(jnp.concatenate(known, -1))
         near = _near(motion, heading, (point, side, body, there))
-        for each in self.rounds:
-            node = each(node, near, _gathered(node, body, there, bodies)[body])
+        node = in_turn(
+            self.rounds, lambda each, node: each(node, near, _gathered(node, body, there, bodies)[body]), node
+        )
         return moved(_gathered(jax.vmap(self.decode)(node), body, there, bodies), scene, moving, push, dt_s)
 
 
