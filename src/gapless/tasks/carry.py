@@ -17,7 +17,7 @@ HELD_M = -0.32
 CRUSHED_M = -0.42
 """Where they have crushed it."""
 ASIDE_M = 0.1
-"""How far from home box and gripper may begin."""
+"""How far from home the box may begin; the gripper half as far, so that its plates stand clear."""
 
 
 class Carry(Task):
@@ -31,7 +31,7 @@ class Carry(Task):
 
     def start(self, key: PRNGKeyArray, n: int) -> Signals:
         """Box and gripper near home, at rest, the gripper open."""
-        at = jax.random.uniform(key, (n, 4), minval=-ASIDE_M, maxval=ASIDE_M)
+        at = jax.random.uniform(key, (n, 4), minval=-1, maxval=1) * ASIDE_M * jnp.array([1, 1, 0.5, 0.5])
         names = ("box_x.position", "box_y.position", "gripper_x.position", "gripper_y.position")
         return {name: at[:, k : k + 1] for k, name in enumerate(names)} | {"gripper_gap.position": jnp.zeros((n, 1))}
 
