@@ -96,7 +96,7 @@ def row(name: str, made: dict[str, tuple[Lessons, Lessons]], options: Rivals) ->
     held_out = jax.tree.map(jnp.asarray, made["scenes"][1])
     return {
         "model": name, "parameters": sum(x.size for x in jax.tree.leaves(eqx.filter(network, eqx.is_inexact_array))), **done,
-        "stretches": len(made["scenes"][0].dt_s), "held out": float(jax.jit(lesson_loss)(network, held_out, key)),
+        "stretches": len(made["scenes"][0].dt_s), "held out": float(eqx.filter_jit(lesson_loss)(network, held_out, key)),
         "seconds": options.seconds, "device": jax.devices()[0].device_kind,
     }  # fmt: skip
 
