@@ -53,7 +53,7 @@ def shown_by(logs: list[Artifact]) -> Shown:
 def gives_way(shown: Shown, simulated: float, promised: float) -> bool:
     """Whether `promised`, the simulated return of a candidate, is worth more than what the policy in place has shown.
 
-    `simulated` is what the same simulator makes of the policy in place. Where the robot showed more, or showed it fail with less, the
+    `simulated` is what the same simulator makes of the policy in place. Where the robot showed more, or a failure and less, the
     simulator is wrong about something, and only a part of that error will be the candidate's as well. A candidate that then
     fails on the robot gives the place back: see `standing`.
     """
