@@ -17,7 +17,9 @@ from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_
         (Shown((1.5,), True), 1.0, 1.2, False),  # it is worth more than the simulator knows
         (Shown((1.5,), True), 1.0, 1.3, True),  # half of what the simulator missed counts for the other
         (Shown((1.5,), False), 1.0, 1.2, False),
-        (Shown((0.2,), False), 1.0, 1.01, True),  # it disappointed
+        (Shown((0.2,), False), 1.0, 0.7, True),  # it disappointed: the other need not promise as much
+        (Shown((0.2,), False), 1.0, 0.5, False),
+        (Shown((0.8,), True), 1.0, 0.95, False),  # less than simulated, and still it never failed
         (Shown((1.0,), True), 1.0, 1.0, False),  # nothing gained
     ],
 )

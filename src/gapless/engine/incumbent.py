@@ -53,11 +53,10 @@ def shown_by(logs: list[Artifact]) -> Shown:
 def gives_way(shown: Shown, simulated: float, promised: float) -> bool:
     """Whether `promised`, the simulated return of a candidate, is worth more than what the policy in place has shown.
 
-    `simulated` is what the same simulator makes of the policy in place. Where that is less than was seen on the robot, the
-    simulator is blind to something, and only a part of that blindness will favour the candidate as well. A candidate that then
+    `simulated` is what the same simulator makes of the policy in place. Where the robot showed more, or a failure and less, the
+    simulator is wrong about something, and only a part of that error will be the candidate's as well. A candidate that then
     fails on the robot gives the place back: see `standing`.
     """
-    if not shown.returns:
-        return promised > simulated
-    missed = max(0.0, float(np.mean(shown.returns)) - simulated)
-    return promised > simulated + missed * (1 - CARRIES_OVER)
+    wrong_by = float(np.mean(shown.returns)) - simulated if shown.returns else 0.0
+    wrong_by = max(wrong_by, 0.0) if shown.always_passed else wrong_by
+    return promised > simulated + (1 - CARRIES_OVER) * wrong_by
