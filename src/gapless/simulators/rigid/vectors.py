@@ -1,0 +1,62 @@
+"""Vectors and quaternions of many worlds: components lead and worlds trail, so that every operation runs along the worlds."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+Vectors = Float[Array, "3 *worlds"]
+Quaternions = Float[Array, "4 *worlds"]
+
+
+def dot(a: Vectors, b: Vectors) -> Float[Array, "*worlds"]:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Vectors, b: Vectors) -> Vectors:
+    return jnp.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def multiply(a: Quaternions, b: Quaternions) -> Quaternions:
+    """The rotation that turns by b first, seen from a's frame; w comes first."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return jnp.stack(
+        [
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ]
+    )
+
+
+def unit(a: Float[Array, "n *worlds"]) -> Float[Array, "n *worlds"]:
+    return a * jax.lax.rsqrt(jnp.sum(a * a, axis=0))
+
+
+def matrix(q: Quaternions) -> Float[Array, "3 3 *worlds"]:
+    """From the body's frame to the world's."""
+    w, x, y, z = q
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return jnp.stack([jnp.stack(row) for row in rows])
+
+
+def turned(turn: Float[Array, "3 3 *worlds"], a: Vectors) -> Vectors:
+    """What the matrix makes of vectors; a dimension between components and worlds is one of corners."""
+    if a.ndim > turn.ndim - 1:
+        turn = turn[:, :, None]
+    return turn[:, 0] * a[0] + turn[:, 1] * a[1] + turn[:, 2] * a[2]
+
+
+def angle(a: Quaternions, b: Quaternions) -> Float[Array, "*worlds"]:
+    """The angle in rad between two orientations."""
+    return 2 * jnp.arccos(jnp.clip(jnp.abs(jnp.sum(a * b, axis=0)), 0.0, 1.0))
+
+
+def small_turn(a: Vectors) -> Quaternions:
+    """The quaternion of a small rotation vector in rad."""
+    return unit(jnp.concatenate([jnp.ones_like(a[:1]), a / 2]))
