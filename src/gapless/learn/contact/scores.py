@@ -1,5 +1,6 @@
 """How far a forecast of a throw is off: a path, a cloud of samples, and the path that stands for a cloud."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -22,7 +23,7 @@ class Off(NamedTuple):
 
 def off(found: Seen, truth: Seen, length: Int[Array, " toss"]) -> Off:
     """Mean distance and mean geodesic angle between two paths."""
-    apart = jnp.sqrt(jnp.sum((found.position - truth.position) ** 2, axis=1))
+    apart = _distance(found.position, truth.position)
     turned = angle(jnp.moveaxis(found.quaternion, 1, 0), jnp.moveaxis(truth.quaternion, 1, 0))
     return Off(over_time(apart, length), over_time(turned, length))
 
@@ -38,10 +39,12 @@ def central(cloud: Seen) -> Seen:
 
     The samples lead. For an honest cloud no other path has a smaller expected error.
     """
-    where = jnp.mean(cloud.position, axis=0)
-    for _ in range(ROUNDS):
+
+    def nearer(_: int, where: Array) -> Array:
         weight = 1 / (jnp.linalg.norm(cloud.position - where, axis=2, keepdims=True) + 1e-5)
-        where = jnp.sum(weight * cloud.position, axis=0) / jnp.sum(weight, axis=0)
+        return jnp.sum(weight * cloud.position, axis=0) / jnp.sum(weight, axis=0)
+
+    where = jax.lax.fori_loop(0, ROUNDS, nearer, jnp.mean(cloud.position, axis=0))
     return Seen(where, jax.lax.map(_medoid, jnp.moveaxis(cloud.quaternion, 1, 0)))
 
 
@@ -50,18 +53,25 @@ def energy(cloud: Seen, truth: Seen, length: Int[Array, " toss"]) -> Off:
 
     Angles count as chords here, for which the score is proper.
     """
-    near = jax.vmap(lambda s: Seen(*s))(cloud)
-    places = _energy(near.position, truth.position, lambda a, b: jnp.sqrt(jnp.sum((a - b) ** 2, axis=1) + 1e-12))
-    turns = _energy(near.quaternion, truth.quaternion, _chord)
+    places = _energy(cloud.position, truth.position, _distance)
+    turns = _energy(cloud.quaternion, truth.quaternion, _chord)
     return Off(over_time(places, length), over_time(turns, length))
 
 
-def _energy(cloud: Array, truth: Array, apart) -> Float[Array, "time toss"]:
-    count = cloud.shape[0]
+def _energy(cloud: Array, truth: Array, apart: Callable[[Array, Array], Array]) -> Float[Array, "time toss"]:
+    others = cloud.shape[0] - 1
     near = jnp.mean(jax.vmap(lambda s: apart(s, truth))(cloud), axis=0)
-    # Every pair once, ring by ring: no array of all pairs at once.
-    rings = [jnp.mean(jax.vmap(apart)(cloud, jnp.roll(cloud, k, axis=0)), axis=0) for k in range(1, count)]
-    return near - sum(rings, jnp.zeros_like(near)) / (2 * max(count - 1, 1))
+
+    def ring(total: Array, k: Array) -> tuple[Array, None]:
+        return total + jnp.mean(jax.vmap(apart)(cloud, jnp.roll(cloud, k, axis=0)), axis=0), None
+
+    # Every pair, ring by ring: no array of all pairs at once.
+    spread = jax.lax.scan(ring, jnp.zeros_like(near), jnp.arange(1, others + 1))[0]
+    return near - spread / (2 * max(others, 1))
+
+
+def _distance(a: Array, b: Array) -> Float[Array, "time toss"]:
+    return jnp.sqrt(jnp.sum((a - b) ** 2, axis=1) + 1e-12)
 
 
 def _chord(a: Array, b: Array) -> Float[Array, "time toss"]:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from gapless.core import GaplessError, Parameter
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Body:
     """What the data sheet says. All is per kilogram: motion under gravity and contact does not tell a mass."""
 

@@ -36,13 +36,18 @@ class Seen(NamedTuple):
 
 
 def play(
-    body: Body, params: Params, start: Start, samples: int, period_s: float, bending: Bending | None = None
-) -> Seen:
-    """The tracked motion; a law that is bent is bent anew with each sample."""
+    body: Body, params: Params, start: Start, samples: int, period_s: float, bending: Bending | None = None,
+    memory: float = 1.0,
+) -> Seen:  # fmt: skip
+    """The tracked motion; a law that is bent is bent anew with each sample.
+
+    Gradients keep this share of their memory from sample to sample: through many bounces they would grow without bound.
+    """
     motion, dt_s = launched(params, start, period_s), period_s / SUBSTEPS
 
     @jax.checkpoint
     def sample(motion: Motion, _: None) -> tuple[Motion, Seen]:
+        motion = jax.tree.map(lambda x: memory * x + (1 - memory) * jax.lax.stop_gradient(x), motion)
         bend = None if bending is None else bending(touches(body, params, motion))
         motion, _ = jax.lax.scan(lambda m, _: (step(body, params, m, bend, dt_s), None), motion, None, SUBSTEPS)
         tracked = motion.position - turned(matrix(motion.quaternion), vector(params, "body.centre"))

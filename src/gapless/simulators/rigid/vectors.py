@@ -54,7 +54,9 @@ def turned(turn: Float[Array, "3 3 *worlds"], a: Vectors) -> Vectors:
 
 def angle(a: Quaternions, b: Quaternions) -> Float[Array, "*worlds"]:
     """The angle in rad between two orientations."""
-    return 2 * jnp.arccos(jnp.clip(jnp.abs(jnp.sum(a * b, axis=0)), 0.0, 1.0))
+    same = jnp.abs(jnp.sum(a * b, axis=0))
+    # Not the arc cosine, whose slope is infinite where two are alike.
+    return 2 * jnp.arctan2(jnp.sqrt(jnp.maximum(1 - same**2, 0.0) + 1e-12), same)
 
 
 def small_turn(a: Vectors) -> Quaternions:
