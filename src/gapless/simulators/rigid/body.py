@@ -65,5 +65,5 @@ def parameters(body: Body) -> tuple[Parameter, ...]:
         Parameter("contact.friction", "", friction, 0.3 * friction, 3 * friction, "friction"),
         Parameter("contact.fading", "s/m", 0.0, -0.5, 0.5, "friction"),
         Parameter("contact.stiction", "", 0.0, -0.15, 0.15, "friction"),
-        Parameter("start.late", "", 0.5, 0.0, 1.0, "sensing"),
+        Parameter("start.late", "", 0.0, -1.0, 1.0, "sensing"),
     )

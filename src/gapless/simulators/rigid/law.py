@@ -18,7 +18,7 @@ STICTION_SPEED = 0.1
 
 
 def forces(params: Params, touch: Touch, bend: Bend | None, dt_s: float) -> Float[Array, "3 corner world"]:
-    """What the plane does to each corner, N per kg of the body."""
+    """What the plane does to each corner, N per kg of the body, in the body's frame."""
     on = touch.gap < 0
     stiffness = (2 * jnp.pi * params["contact.frequency"]) ** 2
     viscous = 2 * params["contact.damping"] * jnp.sqrt(stiffness / touch.give)

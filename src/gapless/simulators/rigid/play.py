@@ -11,7 +11,7 @@ from gapless.core import Params
 from .body import Body
 from .law import Bend, Bending, forces
 from .touch import Motion, inertia, touches, vector
-from .vectors import Quaternions, Vectors, cross, matrix, multiply, small_turn, turned
+from .vectors import Quaternions, Vectors, cross, matrix, multiply, small_turn, to_world
 
 SUBSTEPS = 8
 
@@ -50,7 +50,7 @@ def play(
         motion = jax.tree.map(lambda x: memory * x + (1 - memory) * jax.lax.stop_gradient(x), motion)
         bend = None if bending is None else bending(touches(body, params, motion))
         motion, _ = jax.lax.scan(lambda m, _: (step(body, params, m, bend, dt_s), None), motion, None, SUBSTEPS)
-        tracked = motion.position - turned(matrix(motion.quaternion), vector(params, "body.centre"))
+        tracked = motion.position - to_world(matrix(motion.quaternion), vector(params, "body.centre"))
         return motion, Seen(tracked, motion.quaternion)
 
     seen = jax.lax.scan(sample, motion, None, samples - 1)[1]
@@ -61,8 +61,8 @@ def launched(params: Params, start: Start, period_s: float) -> Motion:
     """The centre of mass as it is thrown; a measured velocity is the mean over a period that ended `start.late` before."""
     centre, turn = vector(params, "body.centre"), matrix(start.quaternion)
     later = params["start.late"] * period_s
-    velocity = start.velocity + falling(params) * later + turned(turn, cross(start.spin, centre))
-    return Motion(start.position + turned(turn, centre), start.quaternion, velocity, start.spin)
+    velocity = start.velocity + falling(params) * later + to_world(turn, cross(start.spin, centre))
+    return Motion(start.position + to_world(turn, centre), start.quaternion, velocity, start.spin)
 
 
 def falling(params: Params) -> Vectors:
@@ -75,9 +75,9 @@ def step(body: Body, params: Params, motion: Motion, bend: Bend | None, dt_s: fl
     """The motion after one time step, semi-implicit."""
     touch = touches(body, params, motion)
     force = forces(params, touch, bend, dt_s)
-    turn, moments = matrix(motion.quaternion), inertia(params)
-    torque = turned(jnp.swapaxes(turn, 0, 1), jnp.sum(cross(touch.arm, force), axis=1))
-    velocity = motion.velocity + dt_s * (jnp.sum(force, axis=1) + falling(params))
+    moments, torque = inertia(params), jnp.sum(cross(touch.arm, force), axis=1)
+    pushed = to_world(matrix(motion.quaternion), jnp.sum(force, axis=1))
+    velocity = motion.velocity + dt_s * (pushed + falling(params))
     spin = motion.spin + dt_s * (torque - cross(motion.spin, moments * motion.spin)) / moments
     quaternion = multiply(motion.quaternion, small_turn(dt_s * spin))
     return Motion(motion.position + dt_s * velocity, quaternion, velocity, spin)

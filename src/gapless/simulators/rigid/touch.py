@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from gapless.core import Params
 
 from .body import Body
-from .vectors import Quaternions, Vectors, cross, dot, matrix, turned, unit
+from .vectors import Quaternions, Vectors, cross, dot, matrix, to_body, unit
 
 Each = Float[Array, "corner world"]
 SLIP = 1e-6
@@ -28,7 +28,7 @@ class Motion(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """One corner and the plane."""
+    """Corners and the plane; vectors are in the body's frame."""
 
     gap: Each
     """Above the plane, m; below it negative."""
@@ -59,23 +59,23 @@ def vector(params: Params, name: str) -> Vectors:
 
 
 def touches(body: Body, params: Params, motion: Motion) -> Touch:
-    """Every corner's geometry and velocity."""
+    """Every corner's geometry and velocity, in the body's frame: there the corners rest."""
     turn = matrix(motion.quaternion)
     away = vector(params, "body.middle") - vector(params, "body.centre")
-    corners = jnp.asarray(body.corners, jnp.float32)[..., None] * params["body.scale"] + away[:, None]
-    arm = turned(turn, corners)
+    arm = jnp.asarray(body.corners, jnp.float32)[..., None] * params["body.scale"] + away[:, None]
     flat = jnp.ones_like(params["floor.tilt_x"])
-    normal = unit(jnp.stack([params["floor.tilt_x"], params["floor.tilt_y"], flat]))[:, None]
-    gap = dot(motion.position[:, None] + arm, normal) - params["floor.height"]
-    velocity = motion.velocity[:, None] + cross(turned(turn, motion.spin)[:, None], arm)
+    up = unit(jnp.stack([params["floor.tilt_x"], params["floor.tilt_y"], flat]))
+    normal = to_body(turn, up)[:, None]
+    gap = dot(motion.position, up) - params["floor.height"] + dot(arm, normal)
+    velocity = to_body(turn, motion.velocity)[:, None] + cross(motion.spin[:, None], arm)
     rise = dot(velocity, normal)
     sliding = velocity - rise * normal
     slip = jnp.sqrt(dot(sliding, sliding) + SLIP**2)
     along = sliding / slip
-    moments, back = inertia(params)[:, None], jnp.swapaxes(turn, 0, 1)
+    easy = (1 / inertia(params))[:, None]
 
     def answer(direction: Vectors) -> Each:
-        lever = turned(back, cross(arm, direction))
-        return 1 + jnp.sum(lever * lever / moments, axis=0)
+        lever = cross(arm, direction)
+        return 1 + dot(lever * lever, easy)
 
     return Touch(gap, rise, slip, along, normal, arm, answer(normal), answer(along))

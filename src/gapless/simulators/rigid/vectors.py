@@ -6,6 +6,7 @@ from jaxtyping import Array, Float
 
 Vectors = Float[Array, "3 *worlds"]
 Quaternions = Float[Array, "4 *worlds"]
+Matrix = tuple[tuple[Array, ...], ...]
 
 
 def dot(a: Vectors, b: Vectors) -> Float[Array, "*worlds"]:
@@ -31,25 +32,25 @@ def multiply(a: Quaternions, b: Quaternions) -> Quaternions:
 
 
 def unit(a: Float[Array, "n *worlds"]) -> Float[Array, "n *worlds"]:
-    return a * jax.lax.rsqrt(jnp.sum(a * a, axis=0))
+    return a * jax.lax.rsqrt(sum(x * x for x in a[1:]) + a[0] * a[0])
 
 
-def matrix(q: Quaternions) -> Float[Array, "3 3 *worlds"]:
-    """From the body's frame to the world's."""
+def matrix(q: Quaternions) -> Matrix:
+    """From the body's frame to the world's. Rows are kept apart: stacked, they would be written to memory and read again."""
     w, x, y, z = q
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return jnp.stack([jnp.stack(row) for row in rows])
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
 
 
-def turned(turn: Float[Array, "3 3 *worlds"], a: Vectors) -> Vectors:
-    """What the matrix makes of vectors; a dimension between components and worlds is one of corners."""
-    if a.ndim > turn.ndim - 1:
-        turn = turn[:, :, None]
-    return turn[:, 0] * a[0] + turn[:, 1] * a[1] + turn[:, 2] * a[2]
+def to_world(turn: Matrix, a: Vectors) -> Vectors:
+    return jnp.stack([row[0] * a[0] + row[1] * a[1] + row[2] * a[2] for row in turn])
+
+
+def to_body(turn: Matrix, a: Vectors) -> Vectors:
+    return jnp.stack([turn[0][k] * a[0] + turn[1][k] * a[1] + turn[2][k] * a[2] for k in range(3)])
 
 
 def angle(a: Quaternions, b: Quaternions) -> Float[Array, "*worlds"]:
