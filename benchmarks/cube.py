@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import jax.numpy as jnp
+import mujoco
 import numpy as np
 
 from gapless.core import Channel, Interface, Log, on_one_clock
+from gapless.learn.contact.tosses import Tosses
 from gapless.simulators.rigid import Body, box
+from gapless.simulators.rigid.play import Seen
 from recordings import recordings
 
 RATE_HZ, WIDTH_M = 148.0, 0.1048
@@ -32,3 +36,24 @@ def toss_logs(path: Path) -> list[Log]:
         on_one_clock(INTERFACE, {}, {n: c[n] for n in names}, np.arange(len(c["position"])) / RATE_HZ, {"log": log})
         for log, c in recordings(path, names).items()
     ]
+
+
+PUBLISHED = {"Drake": (13.5, 8.2, 16.5, 20.0), "Bullet": (14.9, "", 16.5, ""), "MuJoCo": (25.1, "", 21.7, "")}
+"""Acosta et al. 2022, second hand: mean and deviation of the position's error in % of the width and of the rotation's in degrees."""
+
+
+def nominal_path(file: Path, tosses: Tosses) -> Seen:
+    """What the nominal MuJoCo model says, from the first measured states."""
+    model = mujoco.MjModel.from_xml_path(str(file))
+    steps, data = round(PERIOD_S / model.opt.timestep), mujoco.MjData(model)
+    start = tosses.start
+    found = np.zeros((tosses.samples, 7, len(tosses.length)), np.float32)
+    for k in range(found.shape[2]):
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:] = (
+            np.concatenate([np.asarray(x)[:, k] for x in pair]) for pair in (start[:2], start[2:])
+        )
+        for i in range(int(tosses.length[k])):
+            found[i, :, k] = data.qpos
+            mujoco.mj_step(model, data, steps)
+    return Seen(jnp.asarray(found[:, :3]), jnp.asarray(found[:, 3:]))

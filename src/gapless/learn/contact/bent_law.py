@@ -56,7 +56,9 @@ def features(touch: Touch, reach_m: float) -> Float[Array, "feature corner world
     near = jnp.sum(jax.nn.sigmoid((NEAR_M - touch.gap) / 1e-3), axis=0) / 4
     gap = jnp.clip(touch.gap / 0.01, -2.0, 4.0)
     near = jnp.broadcast_to(near, gap.shape)
-    return jnp.stack([gap, touch.rise, touch.slip, jnp.tanh(5 * touch.slip), touch.give / 4, touch.yields / 4, near, *arms])
+    return jnp.stack(
+        [gap, touch.rise, touch.slip, jnp.tanh(5 * touch.slip), touch.give / 4, touch.yields / 4, near, *arms]
+    )
 
 
 def _apply(layer: eqx.nn.Linear, x: Float[Array, "in corner world"]) -> Float[Array, "out corner world"]:

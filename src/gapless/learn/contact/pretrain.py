@@ -63,10 +63,10 @@ def practice(body: Body, recipe: Pretrain, period_s: float, seed: int) -> tuple[
         params += [nominal | reality.params] * recipe.tosses
     column = {n: jnp.asarray(np.concatenate([r[n] for r in rows]), jnp.float32) for n in rows[0]}
     lengths = jnp.full(len(which), recipe.samples)
-    tosses = Tosses(column["position"], column["quaternion"], column["velocity"][:, 0], column["angular_velocity"][:, 0], lengths)
-    whole = Practice(
-        tosses, jnp.asarray(which), {n: jnp.asarray([p[n] for p in params], jnp.float32) for n in nominal}
+    tosses = Tosses(
+        column["position"], column["quaternion"], column["velocity"][:, 0], column["angular_velocity"][:, 0], lengths
     )
+    whole = Practice(tosses, jnp.asarray(which), {n: jnp.asarray([p[n] for p in params], jnp.float32) for n in nominal})
     late = np.arange(len(which)) % recipe.tosses >= 3 * recipe.tosses // 4
     return tuple(jax.tree.map(lambda x, r=r: x[r], whole) for r in (np.flatnonzero(~late), np.flatnonzero(late)))  # type: ignore[return-value]
 

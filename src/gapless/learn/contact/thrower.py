@@ -70,9 +70,7 @@ class Thrower(eqx.Module):
         )
 
 
-def thrower(
-    body: Body, free: Sequence[Parameter], params: Params, period_s: float, law: BentLaw
-) -> Thrower:
+def thrower(body: Body, free: Sequence[Parameter], params: Params, period_s: float, law: BentLaw) -> Thrower:
     """A thrower about identified parameters."""
     widths = {p.name: (p.high - p.low) / 6 for p in free}
     listed = tuple((name, float(np.asarray(value)), widths.get(name, 0.0)) for name, value in params.items())

@@ -58,7 +58,9 @@ def from_logs(logs: Sequence[Log]) -> Tosses:
 
     def padded(name: str) -> Array:
         rows = [log.measurements[name] for log in logs]
-        return jnp.asarray(np.stack([np.pad(r, ((0, lengths.max() - len(r)), (0, 0)), mode="edge") for r in rows]), jnp.float32)
+        return jnp.asarray(
+            np.stack([np.pad(r, ((0, lengths.max() - len(r)), (0, 0)), mode="edge") for r in rows]), jnp.float32
+        )
 
     first = {name: padded(name)[:, 0] for name in ("velocity", "angular_velocity")}
     return Tosses(padded("position"), padded("quaternion"), *first.values(), jnp.asarray(lengths))

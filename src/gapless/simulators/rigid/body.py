@@ -24,7 +24,9 @@ class Body:
         if self.corners.ndim != 2 or self.corners.shape[0] != 3 or self.corners.shape[1] < 1:
             raise GaplessError(f"a body has corners of the shape (3, n), not {self.corners.shape}.")
         if self.gyration_m <= 0 or self.friction < 0 or not 0 < self.restitution < 1:
-            raise GaplessError("a body needs a gyration above 0, a friction of at least 0 and a restitution within 0 and 1.")
+            raise GaplessError(
+                "a body needs a gyration above 0, a friction of at least 0 and a restitution within 0 and 1."
+            )
 
     @property
     def reach_m(self) -> float:

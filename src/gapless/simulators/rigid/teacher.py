@@ -52,16 +52,29 @@ def throw(
 ) -> dict[str, Float[np.ndarray, "toss time width"]]:
     """Throws from random starts, as they would be logged."""
     model = mujoco.MjModel.from_xml_string(_xml(reality, period_s / SUBSTEPS))
-    found = {name: np.zeros((tosses, samples, w)) for name, w in (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))}
+    found = {
+        name: np.zeros((tosses, samples, w))
+        for name, w in (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
+    }
     for k in range(tosses):
         data = mujoco.MjData(model)
         turn = rng.normal(size=4)
         direction = rng.uniform(0, 2 * np.pi)
         speed = rng.uniform(0.3, 1.8)
         data.qpos[:] = [0, 0, reality.half_m * rng.uniform(2.0, 3.5), *(turn / np.linalg.norm(turn))]
-        data.qvel[:] = [speed * np.cos(direction), speed * np.sin(direction), rng.normal(0, 0.4), *rng.normal(0, 3.0, 3)]
+        data.qvel[:] = [
+            speed * np.cos(direction),
+            speed * np.sin(direction),
+            rng.normal(0, 0.4),
+            *rng.normal(0, 3.0, 3),
+        ]
         for i in range(samples):
-            for name, row in (("position", data.qpos[:3]), ("quaternion", data.qpos[3:]), ("velocity", data.qvel[:3]), ("angular_velocity", data.qvel[3:])):
+            for name, row in (
+                ("position", data.qpos[:3]),
+                ("quaternion", data.qpos[3:]),
+                ("velocity", data.qvel[:3]),
+                ("angular_velocity", data.qvel[3:]),
+            ):
                 found[name][k, i] = row
             mujoco.mj_step(model, data, SUBSTEPS)
     return found
