@@ -39,7 +39,7 @@ def toss_logs(path: Path) -> list[Log]:
 
 
 PUBLISHED = {"Drake": (13.5, 8.2, 16.5, 20.0), "Bullet": (14.9, "", 16.5, ""), "MuJoCo": (25.1, "", 21.7, "")}
-"""Acosta et al. 2022, second hand: mean and deviation of the position's error in % of the width and of the rotation's in degrees."""
+"""Acosta et al. 2022, second hand: position in % of the width, its deviation, rotation in degrees, its deviation."""
 
 
 def nominal_path(file: Path, tosses: Tosses) -> Seen:

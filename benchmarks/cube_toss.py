@@ -1,4 +1,4 @@
-"""Tosses of a real cube, forecast from their first measured state: does learning beat the identified model, and that the data sheet?
+"""Tosses of a real cube, forecast from their first measured state: the data sheet, the identified model, and what learning adds.
 
 .venv/bin/python benchmarks/cube_toss.py
 .venv/bin/python benchmarks/cube_toss.py --train mine.npz --test other.npz
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-
 import numpy as np
 import tyro
 

@@ -6,9 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
-
-from gapless.simulators.rigid.play import Seen
+from jaxtyping import PRNGKeyArray
 
 from .scores import Off, central, energy, off
 from .thrower import Thrower

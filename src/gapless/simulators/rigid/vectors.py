@@ -31,7 +31,8 @@ def multiply(a: Quaternions, b: Quaternions) -> Quaternions:
     )
 
 
-def unit(a: Float[Array, "n *worlds"]) -> Float[Array, "n *worlds"]:
+def unit(a: Array) -> Array:
+    """Vectors or quaternions of length one."""
     return a * jax.lax.rsqrt(sum(x * x for x in a[1:]) + a[0] * a[0])
 
 
