@@ -1,5 +1,6 @@
 """Tosses of a real cube as logs, and what its data sheet says."""
 
+from functools import cache
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -24,6 +25,7 @@ INTERFACE = Interface(
 )  # fmt: skip
 
 
+@cache
 def cube() -> Body:
     """The data sheet's cube."""
     return box(WIDTH_M / 2, float(np.sqrt(INERTIA / MASS_KG)), FRICTION, RESTITUTION)

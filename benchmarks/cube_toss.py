@@ -87,7 +87,7 @@ def compute(setting: dict[str, Any]) -> dict[str, Any]:
 def _rows(name: str, model: Thrower, test: Tosses, seed: int) -> list[dict[str, Any]]:
     """One path for models that know no chance; for ours also the middle of the cloud."""
     key = jax.random.key(seed)
-    whole, short = (score(model, test, most, DRAWS, key) for most in (WHOLE, SHORT))
+    whole, short = score(model, test, (WHOLE, SHORT), DRAWS, key)
     energies = {} if name == "identified" else _energies(whole.cloud)
     rows = [{"forecast": name} | _spelled(whole.path, short.path) | energies]
     if name == "ours":

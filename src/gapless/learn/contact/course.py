@@ -1,6 +1,6 @@
 """From recorded throws to a thrower: identify, then bend the law and learn the chances; a share of the throws judges."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import equinox as eqx
 import jax
@@ -16,6 +16,8 @@ from .identify import IdentifyToss, Progress, identify_toss
 from .thrower import Thrower, thrower
 from .tosses import Tosses
 
+FLIGHT, AIRBORNE = ("gravity.", "start."), 10
+"""What the flight alone tells, and the samples that nearly all throws are in the air for."""
 FEWEST = 4
 """Throws without which nothing can be held out."""
 
@@ -44,8 +46,13 @@ def parted(tosses: Tosses, share: float, seed: int) -> tuple[Tosses, Tosses]:
 def identified(
     body: Body, tosses: Tosses, period_s: float, recipe: LearnToss, seed: int, progress: Progress | None = None
 ) -> Params:
-    """The classical model that fits all throws best."""
-    return identify_toss(body, parameters(body), {}, tosses, period_s, recipe.identify, seed, progress)
+    """The classical model that fits all throws best: the flight from what comes before the floor, then the rest from all."""
+    listed = parameters(body)
+    flight = [p for p in listed if p.free and p.name.startswith(FLIGHT)]
+    landing = [p for p in listed if p.free and p not in flight]
+    known = {p.name: jnp.float32(p.nominal) for p in listed}
+    flown = identify_toss(body, flight, known, tosses, period_s, replace(recipe.identify, samples=AIRBORNE), seed)
+    return identify_toss(body, landing, flown, tosses, period_s, recipe.identify, seed, progress)
 
 
 def bent(

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.nets.fitting import FitNetwork, Fitted, fit_network
 
 from .identify import surface_error
-from .scores import energy, off
+from .scores import energy
 from .thrower import Thrower
 from .tosses import Tosses
 
@@ -32,21 +33,21 @@ def fit_thrower(begun: Thrower, taught: Tosses, held_out: Tosses, recipe: FitThr
     """The thrower that describes held-out throws best on the way; never worse than the one begun with."""
     count = taught.length.shape[0]
 
-    def loss(model: Thrower, tosses: Tosses, key: PRNGKeyArray) -> Float[Array, ""]:
+    def loss(learned: tuple, tosses: Tosses, key: PRNGKeyArray) -> Float[Array, ""]:
+        model = eqx.tree_at(_learned, begun, learned)
         missed = jnp.mean(cloud_error(model, tosses, recipe, key))
         return missed + recipe.prior * (jnp.sum(model.nudges**2) + jnp.sum(model.law.embedding**2)) / count
 
     cut = [t.first(recipe.samples) for t in (taught, held_out)]
-    return fit_network(begun, loss, *cut, recipe.network, key)
+    found = fit_network(_learned(begun), loss, *cut, recipe.network, key)  # type: ignore[arg-type]
+    return found._replace(module=eqx.tree_at(_learned, begun, found.module))
+
+
+def _learned(model: Thrower) -> tuple:
+    return model.law, model.nudges, model.starts
 
 
 def cloud_error(model: Thrower, tosses: Tosses, recipe: FitThrower, key: PRNGKeyArray) -> Float[Array, " toss"]:
     """The energy score of each throw, in units of the body's reach."""
     cloud = model.cloud(tosses.start, tosses.samples, recipe.draws, key, recipe.memory)
     return surface_error(energy(cloud, tosses.seen, tosses.length), model.body)
-
-
-def path_error(model: Thrower, tosses: Tosses, memory: float) -> Float[Array, " toss"]:
-    """The error of the one throw without chance."""
-    found = model.path(tosses.start, tosses.samples, memory)
-    return surface_error(off(found, tosses.seen, tosses.length), model.body)

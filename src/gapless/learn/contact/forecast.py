@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Int, PRNGKeyArray
 
 from .scores import Off, central, energy, off
 from .thrower import Thrower
@@ -27,21 +27,27 @@ class Scored(NamedTuple):
     """The cloud's energy score."""
 
 
-def score(model: Thrower, tosses: Tosses, most: int, draws: int, key: PRNGKeyArray) -> Scored:
-    """How far forecasts are off over at most so many samples."""
+def score(model: Thrower, tosses: Tosses, most: tuple[int, ...], draws: int, key: PRNGKeyArray) -> list[Scored]:
+    """How far forecasts are off over at most so many samples, for each of these numbers; all see the first state alone."""
     lengths = np.asarray(tosses.length)
     groups = [rows for rows in (np.flatnonzero(lengths <= LONG), np.flatnonzero(lengths > LONG)) if len(rows)]
     found = []
     for rows in groups:
         mine = tosses[rows]
-        found.append(_score(model, mine.first(min(most, int(mine.length.max()))), draws, key))
+        found.append(_score(model, mine.first(int(mine.length.max())), jnp.asarray(most), draws, key))
     order = np.argsort(np.concatenate(groups))
-    return jax.tree.map(lambda *parts: jnp.concatenate(parts)[order], *found)
+    whole = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1)[:, order], *found)
+    return [jax.tree.map(lambda x, k=k: x[k], whole) for k in range(len(most))]
 
 
 @eqx.filter_jit
-def _score(model: Thrower, tosses: Tosses, draws: int, key: PRNGKeyArray) -> Scored:
+def _score(model: Thrower, tosses: Tosses, most: Int[Array, " horizon"], draws: int, key: PRNGKeyArray) -> Scored:
     path = model.path(tosses.start, tosses.samples)
     cloud = model.cloud(tosses.start, tosses.samples, draws, key)
-    truth = tosses.seen, tosses.length
-    return Scored(off(path, *truth), off(central(cloud), *truth), energy(cloud, *truth))
+    middle = central(cloud)
+
+    def over(most: Int[Array, ""]) -> Scored:
+        truth = tosses.seen, jnp.minimum(tosses.length, most)
+        return Scored(off(path, *truth), off(middle, *truth), energy(cloud, *truth))
+
+    return jax.lax.map(over, most)

@@ -23,13 +23,13 @@ Progress = Callable[[int, int, float], None]
 class IdentifyToss:
     """Identify what is thrown."""
 
-    population: int = 16
+    population: int = 14
     """Guesses in a generation."""
-    generations: int = 80
+    generations: int = 100
     """Generations in all."""
-    samples: int = 110
+    samples: int = 100
     """Samples of each throw that are looked at."""
-    tosses: int = 128
+    tosses: int = 96
     """Throws that a generation looks at, drawn anew each time."""
     prior: float = 0.01
     """Weight of the data sheet, in throws: a deviation of one costs as much as this share of a body in one throw."""

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Parameter, Params
@@ -28,19 +27,20 @@ class Thrower(eqx.Module):
 
     law: BentLaw
     nudges: Float[Array, " param"]
+    """How far the law's fit moved what was identified."""
     starts: Float[Array, "4"]
     """Logarithms of the errors of a measured start, over those that are usual."""
+    identified: Float[Array, " param"]
+    widths: Float[Array, " param"]
+    """A sixth of each parameter's range; zero where it is known."""
+    names: tuple[str, ...] = eqx.field(static=True)
     body: Body = eqx.field(static=True)
-    params: tuple[tuple[str, float, float], ...] = eqx.field(static=True)
-    """Name, identified value, and a sixth of the range; zero where it is known."""
     period_s: float = eqx.field(static=True)
 
     def values(self, worlds: int) -> Params:
         """Parameters, one for each world."""
-        return {
-            name: jnp.broadcast_to(value + NUDGE * width * self.nudges[k], (worlds,))
-            for k, (name, value, width) in enumerate(self.params)
-        }
+        now = self.identified + NUDGE * self.widths * self.nudges
+        return {name: jnp.broadcast_to(now[k], (worlds,)) for k, name in enumerate(self.names)}
 
     def path(self, start: Start, samples: int, memory: float = 1.0) -> Seen:
         """One throw without chance."""
@@ -72,6 +72,7 @@ class Thrower(eqx.Module):
 
 def thrower(body: Body, free: Sequence[Parameter], params: Params, period_s: float, law: BentLaw) -> Thrower:
     """A thrower about identified parameters."""
-    widths = {p.name: (p.high - p.low) / 6 for p in free}
-    listed = tuple((name, float(np.asarray(value)), widths.get(name, 0.0)) for name, value in params.items())
-    return Thrower(law, jnp.zeros(len(listed)), jnp.zeros(4), body, listed, period_s)
+    ranges = {p.name: (p.high - p.low) / 6 for p in free}
+    found = jnp.asarray([float(v) for v in params.values()], jnp.float32)
+    widths = jnp.asarray([ranges.get(name, 0.0) for name in params], jnp.float32)
+    return Thrower(law, jnp.zeros(len(found)), jnp.zeros(4), found, widths, tuple(params), body, period_s)
