@@ -14,6 +14,8 @@ LIMIT = 0.7
 """Largest bend: factors stay within a half and two."""
 CALM = -3.0
 """Logarithm of the scatter before any is learned."""
+PACE = 10.0
+"""Logarithms of scatter are stored divided by this: they have farther to go than weights."""
 NEAR_M = 0.005
 """Corners this close to the plane count as touching."""
 
@@ -25,7 +27,7 @@ class BentLaw(eqx.Module):
     embedding: Float[Array, " embedding"]
     """What is special about this body and floor."""
     scatter: Float[Array, " bend"]
-    """Logarithms of how much the same touch differs from time to time, before the network's say."""
+    """How much the same touch differs from time to time, before the network's say: logarithms over PACE."""
 
     def __init__(self, key: PRNGKeyArray) -> None:
         keys = jax.random.split(key, 3)
@@ -33,7 +35,7 @@ class BentLaw(eqx.Module):
         layers = [eqx.nn.Linear(*size, key=k) for size, k in zip(sizes, keys, strict=True)]
         layers[-1] = eqx.tree_at(lambda n: (n.weight, n.bias), layers[-1], replace_fn=jnp.zeros_like)
         self.layers = tuple(layers)
-        self.embedding, self.scatter = jnp.zeros(EMBEDDING), jnp.full(BENDS, CALM)
+        self.embedding, self.scatter = jnp.zeros(EMBEDDING), jnp.full(BENDS, CALM / PACE)
 
     def __call__(self, touch: Touch, reach_m: float, chance: Bend | None, embedding: Array | None = None) -> Bend:
         """With chance, standard normal numbers, a draw; without, the middle."""
@@ -46,7 +48,7 @@ class BentLaw(eqx.Module):
         bend = LIMIT * jnp.tanh(middle)
         if chance is None:
             return bend
-        return bend + jnp.exp(self.scatter[:, None, None] + jnp.tanh(spread)) * chance
+        return bend + jnp.exp(PACE * self.scatter[:, None, None] + jnp.tanh(spread)) * chance
 
 
 def features(touch: Touch, reach_m: float) -> Float[Array, "feature corner world"]:

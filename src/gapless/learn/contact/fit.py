@@ -20,13 +20,13 @@ class FitThrower:
 
     draws: int = 4
     """Samples of each throw in a step."""
-    samples: int = 96
+    samples: int = 80
     """How much of a throw is looked at."""
-    memory: float = 0.97
+    memory: float = 0.95
     """Share of a gradient that survives one sample."""
     prior: float = 0.02
     """Weight of staying where identification was, in throws."""
-    network: FitNetwork = field(default_factory=lambda: FitNetwork(rate=3e-3, batch=32, steps=120, looks=6, decay=1e-3))
+    network: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-2, batch=128, steps=40, looks=8, decay=1e-3))
 
 
 def fit_thrower(begun: Thrower, taught: Tosses, held_out: Tosses, recipe: FitThrower, key: PRNGKeyArray) -> Fitted:

@@ -29,11 +29,11 @@ class Pretrain:
     """Cubes and floors with randomized parameters."""
     tosses: int = 16
     """Throws of each; the last quarter is held out."""
-    samples: int = 60
+    samples: int = 48
     """Samples of each throw."""
     memory: float = 0.95
     """Share of a gradient that survives one sample."""
-    network: FitNetwork = field(default_factory=lambda: FitNetwork(rate=5e-3, batch=48, steps=400, looks=10))
+    network: FitNetwork = field(default_factory=lambda: FitNetwork(rate=1e-2, batch=256, steps=60, looks=6))
 
 
 class Practice(NamedTuple):

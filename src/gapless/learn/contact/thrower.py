@@ -12,13 +12,13 @@ from gapless.simulators.rigid.body import Body
 from gapless.simulators.rigid.play import Seen, Start, play
 from gapless.simulators.rigid.vectors import multiply, small_turn, unit
 
-from .bent_law import BENDS, BentLaw
+from .bent_law import BENDS, PACE, BentLaw
 
 STARTS = (3e-4, 3e-3, 8e-3, 0.08)
 """Deviations of a measured start before any is learned: m, rad, m/s, rad/s."""
 TAILS = 4.0
 """Degrees of freedom of a start's errors: trackers slip now and then."""
-NUDGE = 0.1
+NUDGE = 0.3
 """What a step of one means to an identified parameter, in sixths of its range."""
 
 
@@ -29,7 +29,7 @@ class Thrower(eqx.Module):
     nudges: Float[Array, " param"]
     """How far the law's fit moved what was identified."""
     starts: Float[Array, "4"]
-    """Logarithms of the errors of a measured start, over those that are usual."""
+    """Errors of a measured start over those that are usual: logarithms over PACE."""
     identified: Float[Array, " param"]
     widths: Float[Array, " param"]
     """A sixth of each parameter's range; zero where it is known."""
@@ -59,7 +59,7 @@ class Thrower(eqx.Module):
         return Seen(*(jnp.moveaxis(x.reshape(*x.shape[:2], draws, count), 2, 0) for x in seen))
 
     def _begun(self, start: Start, key: PRNGKeyArray) -> Start:
-        deviation = jnp.asarray(STARTS) * jnp.exp(self.starts)
+        deviation = jnp.asarray(STARTS) * jnp.exp(PACE * self.starts)
         # One slip of the tracker shows in all four.
         error = deviation[:, None, None] * jax.random.t(key, TAILS, (4, 3, start.position.shape[1]))
         return Start(
