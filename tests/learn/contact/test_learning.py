@@ -54,6 +54,7 @@ def test_identification_finds_hidden_friction_and_inertia(recorded: Tosses) -> N
     assert {k: float(found[k]) for k in HIDDEN} == pytest.approx(HIDDEN, rel=0.05)
 
 
+@pytest.mark.slow
 def test_learning_bends_the_law_towards_the_throws_and_is_never_worse(recorded: Tosses) -> None:
     begun = thrower(BODY, parameters(BODY), _nominal(), PERIOD_S, BentLaw(jax.random.key(0)))
     network = FitNetwork(rate=0.02, batch=12, steps=12, looks=3)
