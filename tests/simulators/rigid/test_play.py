@@ -41,7 +41,7 @@ def test_free_flight_is_a_parabola_and_a_steady_turn() -> None:
 
 
 def test_a_tracked_frame_off_the_centre_of_mass_circles_about_it() -> None:
-    seen = _play(_start(1.0, spin=(0, 0, 10.0)), 101, body__centre_x=0.005)
+    seen = _play(_start(3.0, spin=(0, 0, 10.0)), 101, body__centre_x=0.005)
     # The frame stands still at first, so its centre of mass flies off sideways at 10 rad/s × 5 mm.
     time, turn = 100 * PERIOD_S, 10 * 100 * PERIOD_S
     across = 0.05 * time - 0.005 * np.sin(turn)
