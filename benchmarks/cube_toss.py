@@ -65,7 +65,7 @@ def main() -> None:
     sizes = [] if options.quick else [n for n in CURVE if n < most]
     settings = [base | {"tosses": most, "seed": s} for s in range(1 if options.quick else options.seeds)]
     settings += [base | {"tosses": n, "seed": s} for n in sizes for s in range(options.curve_seeds)]
-    console.print(f"cube_toss: {len(settings)} cells, about 3 minutes each on one free core; finished ones are kept.")
+    console.print(f"cube_toss: {len(settings)} cells, about 6 minutes each on one free core; finished ones are kept.")
     found = Cells("cube_toss", options).run(compute, settings)
     rows = [*_known(base, folder), *_summary([row for cell in found for row in cell["rows"]])]
     finish("cube_toss", options, _figures(rows, most), rows, BARS)

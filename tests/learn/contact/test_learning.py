@@ -39,8 +39,8 @@ def recorded() -> Tosses:
     start = Start(*(jnp.asarray(c, jnp.float32) for c in columns))
     truth = {p.name: p.nominal for p in parameters(BODY)} | HIDDEN
     seen = play(BODY, tile(truth, COUNT), start, SAMPLES, PERIOD_S)
-    rows = [jnp.moveaxis(x, -1, 0) for x in (*seen, start.velocity, start.spin)]
-    return Tosses(*rows, jnp.full(COUNT, SAMPLES))
+    position, quaternion, velocity, spin = (jnp.moveaxis(x, -1, 0) for x in (*seen, start.velocity, start.spin))
+    return Tosses(position, quaternion, velocity, spin, jnp.full(COUNT, SAMPLES))
 
 
 def _nominal() -> dict[str, jax.Array]:

@@ -13,9 +13,9 @@ CUBE = box(0.05, 0.04, 0.2, 0.125)
 PERIOD_S = 0.005
 
 
-def _params(worlds: int = 1, **changed: float) -> Params:
+def _params(**changed: float) -> Params:
     values = {p.name: p.nominal for p in parameters(CUBE)} | {k.replace("__", "."): v for k, v in changed.items()}
-    return {k: jnp.full(worlds, v, jnp.float32) for k, v in values.items()}
+    return {k: jnp.full(1, v, jnp.float32) for k, v in values.items()}
 
 
 def _start(height: float, velocity: tuple[float, ...] = (0, 0, 0), spin: tuple[float, ...] = (0, 0, 0)) -> Start:

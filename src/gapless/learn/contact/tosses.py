@@ -62,8 +62,8 @@ def from_logs(logs: Sequence[Log]) -> Tosses:
             np.stack([np.pad(r, ((0, lengths.max() - len(r)), (0, 0)), mode="edge") for r in rows]), jnp.float32
         )
 
-    first = {name: padded(name)[:, 0] for name in ("velocity", "angular_velocity")}
-    return Tosses(padded("position"), padded("quaternion"), *first.values(), jnp.asarray(lengths))
+    velocity, spin = (padded(name)[:, 0] for name in ("velocity", "angular_velocity"))
+    return Tosses(padded("position"), padded("quaternion"), velocity, spin, jnp.asarray(lengths))
 
 
 def _check(log: Log) -> None:
