@@ -43,7 +43,7 @@ class Recipe:
     """How parameters are identified."""
     attribute: Attribute = field(default_factory=Attribute)
     """How the gap is split between its causes."""
-    parts: bool = True
+    parts: bool = False
     """Whether parts may be learned beside the parameters, where they predict held-out logs better; else, identification only."""
     residual: LearnResidual = field(default_factory=LearnResidual)
     """How a residual is learned."""
