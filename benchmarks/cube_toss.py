@@ -4,7 +4,6 @@
 .venv/bin/python benchmarks/cube_toss.py --train mine.npz --test other.npz
 """
 
-import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 import tyro
 
 from cube import PERIOD_S, PUBLISHED, WIDTH_M, cube, nominal_path, toss_logs
-from frame import Benchmark, Cells, console, finish
+from frame import Benchmark, Cells, console, finish, start
 from gapless.core import GaplessError
 from gapless.learn.contact.bent_law import BentLaw
 from gapless.learn.contact.course import LearnToss, bent, from_scratch, identified
@@ -56,10 +55,10 @@ def main() -> None:
     if options.practise:
         _practise(options)
         return
-    if options.train is None and (folder is None or not (folder / "cube_toss").is_dir()):
+    train = options.train or (None if folder is None else folder / "cube_toss" / "train.npz")
+    if train is None or (options.train is None and not train.is_file()):
         console.print("cube_toss: no recordings in ../shared/data; set GAPLESS_DATA to their folder. Skipped.")
         return
-    train = options.train or folder / "cube_toss" / "train.npz"  # type: ignore[operator]
     base = {"train": str(train), "test": str(options.test or ""), "quick": options.quick}
     most = len(_parts(base)[0].length)
     sizes = [] if options.quick else [n for n in CURVE if n < most]
@@ -90,7 +89,7 @@ def compute(setting: dict[str, Any]) -> dict[str, Any]:
     train, test = _parts(setting)
     body, seed, recipe = cube(), setting["seed"], _recipe(setting["quick"])
     order = np.random.default_rng(seed).permutation(len(train.length))[: setting["tosses"]]
-    train, began, rows = train[np.sort(order)], time.perf_counter(), []
+    train, began, rows = train.some(np.sort(order)), time.perf_counter(), []
     params = identified(body, train, PERIOD_S, recipe, seed)
     models = {"identified": thrower(body, (), params, PERIOD_S, BentLaw(jax.random.key(seed)))}
     spent = {"identified": time.perf_counter() - began}
@@ -139,7 +138,7 @@ def _parts(setting: dict[str, Any]) -> tuple[Tosses, Tosses]:
             f"{setting['train']} has only {len(train.length)} tosses. Name others to score on with --test."
         )
     order = np.random.default_rng(0).permutation(len(train.length))
-    return train[np.sort(order[:-HELD_OUT])], train[np.sort(order[-HELD_OUT:])]
+    return train.some(np.sort(order[:-HELD_OUT])), train.some(np.sort(order[-HELD_OUT:]))
 
 
 def _recipe(quick: bool) -> LearnToss:
@@ -201,9 +200,4 @@ def _figures(rows: list[dict[str, Any]], most: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    try:
-        main()
-    except GaplessError as error:
-        console.print(str(error))
-        raise SystemExit(1) from None
+    start(main)

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import tyro
 from scipy.stats import spearmanr
 
 from chart import curves
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Artifact, key_for, nominal_belief, prior_belief
 from gapless.engine import Recipe, Stages, Turn, Workspace, cranks, new_workspace, usable
 from gapless.learn import Excite, excite, gap
@@ -257,5 +256,4 @@ def table_row(r: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

@@ -193,16 +193,12 @@ class Gap(InWorkspace):
 
 @dataclass(frozen=True)
 class Learn(InWorkspace):
-    """Identify the simulator's parameters from all logs, learn what they leave over, and say what causes the gap."""
-
-    parts: bool = True
-    """Learn a residual where that predicts held-out logs better; --no-parts identifies parameters only."""
+    """Identify the parameters from all logs and say what causes the gap; --recipe.parts learns what they leave over, too."""
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()
         with workspace.locked(), working("learn") as tell:
-            recipe = replace(self.recipe, parts=self.parts and self.recipe.parts)
-            stages, logs = replace(self.stages(workspace, tell), recipe=recipe), all_logs(workspace)
+            stages, logs = self.stages(workspace, tell), all_logs(workspace)
             belief = stages.learn(logs)
             gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs, some_policy(workspace))
         parameter_table(belief.figures)

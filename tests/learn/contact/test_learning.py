@@ -96,4 +96,4 @@ def test_logs_without_a_channel_are_refused() -> None:
 
 def test_three_throws_are_too_few(recorded: Tosses) -> None:
     with pytest.raises(GaplessError, match="3 throws are too few"):
-        parted(recorded[np.arange(3)], 0.2, 0)
+        parted(recorded.some(np.arange(3)), 0.2, 0)

@@ -12,7 +12,7 @@ from gapless.simulators.rigid.body import Body, parameters
 
 from .bent_law import BentLaw
 from .fit import FitThrower, fit_thrower
-from .identify import IdentifyToss, Progress, identify_toss
+from .identify import IdentifyToss, identify_toss
 from .thrower import Thrower, thrower
 from .tosses import Tosses
 
@@ -40,19 +40,17 @@ def parted(tosses: Tosses, share: float, seed: int) -> tuple[Tosses, Tosses]:
     if count < FEWEST:
         raise GaplessError(f"{count} throws are too few to learn from; at least {FEWEST} are needed. Record more.")
     order, kept = np.random.default_rng(seed).permutation(count), max(1, round(share * count))
-    return tosses[np.sort(order[kept:])], tosses[np.sort(order[:kept])]
+    return tosses.some(np.sort(order[kept:])), tosses.some(np.sort(order[:kept]))
 
 
-def identified(
-    body: Body, tosses: Tosses, period_s: float, recipe: LearnToss, seed: int, progress: Progress | None = None
-) -> Params:
+def identified(body: Body, tosses: Tosses, period_s: float, recipe: LearnToss, seed: int) -> Params:
     """The classical model that fits all throws best: the flight from what comes before the floor, then the rest from all."""
     listed = parameters(body)
     flight = [p for p in listed if p.free and p.name.startswith(FLIGHT)]
     landing = [p for p in listed if p.free and p not in flight]
     known = {p.name: jnp.float32(p.nominal) for p in listed}
     flown = identify_toss(body, flight, known, tosses, period_s, replace(recipe.identify, samples=AIRBORNE), seed)
-    return identify_toss(body, landing, flown, tosses, period_s, recipe.identify, seed, progress)
+    return identify_toss(body, landing, flown, tosses, period_s, recipe.identify, seed)
 
 
 def bent(

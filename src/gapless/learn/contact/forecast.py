@@ -33,7 +33,7 @@ def score(model: Thrower, tosses: Tosses, most: tuple[int, ...], draws: int, key
     groups = [rows for rows in (np.flatnonzero(lengths <= LONG), np.flatnonzero(lengths > LONG)) if len(rows)]
     found = []
     for rows in groups:
-        mine = tosses[rows]
+        mine = tosses.some(rows)
         found.append(_score(model, mine.first(int(mine.length.max())), jnp.asarray(most), draws, key))
     order = np.argsort(np.concatenate(groups))
     whole = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1)[:, order], *found)

@@ -1,6 +1,5 @@
 """Find the parameters of a thrown body: an evolution of guesses, each judged by whole throws from their first states."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,10 +12,9 @@ from gapless.core import Parameter, Params
 from gapless.simulators.rigid.body import Body
 from gapless.simulators.rigid.play import play
 
+from ..evolution import evolution
 from .scores import Off, off
 from .tosses import Tosses
-
-Progress = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -46,28 +44,26 @@ def tile(params: Params, worlds: int) -> Params:
 
 
 def identify_toss(
-    body: Body, free: Sequence[Parameter], known: Params, tosses: Tosses, period_s: float, recipe: IdentifyToss, seed: int,
-    progress: Progress | None = None,
-) -> Params:  # fmt: skip
+    body: Body,
+    free: Sequence[Parameter],
+    known: Params,
+    tosses: Tosses,
+    period_s: float,
+    recipe: IdentifyToss,
+    seed: int,
+) -> Params:
     """The parameters whose throws come closest to the recorded ones, beginning from the data sheet."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # cma looks for optional plotting packages and says so
-        import cma
     centre, width = np.array([p.nominal for p in free]), np.array([p.high - p.low for p in free]) / 6
     box = [[(getattr(p, side) - p.nominal) / w for p, w in zip(free, width, strict=True)] for side in ("low", "high")]
     judge, short = _judge(body, free, known, period_s), tosses.first(recipe.samples)
-    options = {"seed": seed % 2**31 + 1, "popsize": recipe.population, "bounds": box, "verbose": -9}
-    search = cma.CMAEvolutionStrategy(np.zeros(len(free)), 0.5, options | {"maxiter": recipe.generations})
-    rng, count, generation = np.random.default_rng(seed), len(tosses.length), 0
+    search = evolution(box, recipe.population, recipe.generations, seed)
+    rng, count = np.random.default_rng(seed), len(tosses.length)
     while not search.stop():
         asked = np.array(search.ask())
-        some = short[np.sort(rng.permutation(count)[: recipe.tosses])]
+        some = short.some(np.sort(rng.permutation(count)[: recipe.tosses]))
         costs = np.asarray(judge(jnp.asarray(centre + asked * width, jnp.float32), some))
         costs = costs + recipe.prior * np.sum(asked**2, axis=1) / (2 * count)
         search.tell(list(asked), np.where(np.isfinite(costs), costs, 1e3).tolist())
-        generation += 1
-        if progress is not None:
-            progress(generation, recipe.generations, float(np.min(costs)))
     best = centre + np.asarray(search.result.xfavorite) * width
     return known | {p.name: jnp.float32(v) for p, v in zip(free, best, strict=True)}
 

@@ -68,7 +68,8 @@ def practice(body: Body, recipe: Pretrain, period_s: float, seed: int) -> tuple[
     )
     whole = Practice(tosses, jnp.asarray(which), {n: jnp.asarray([p[n] for p in params], jnp.float32) for n in nominal})
     late = np.arange(len(which)) % recipe.tosses >= 3 * recipe.tosses // 4
-    return tuple(jax.tree.map(lambda x, r=r: x[r], whole) for r in (np.flatnonzero(~late), np.flatnonzero(late)))  # type: ignore[return-value]
+    taught, held_out = (jax.tree.map(lambda x, r=r: x[r], whole) for r in (np.flatnonzero(~late), np.flatnonzero(late)))
+    return taught, held_out
 
 
 def pretrain(

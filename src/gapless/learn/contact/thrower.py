@@ -42,11 +42,11 @@ class Thrower(eqx.Module):
         now = self.identified + NUDGE * self.widths * self.nudges
         return {name: jnp.broadcast_to(now[k], (worlds,)) for k, name in enumerate(self.names)}
 
-    def path(self, start: Start, samples: int, memory: float = 1.0) -> Seen:
+    def path(self, start: Start, samples: int) -> Seen:
         """One throw without chance."""
         bending = lambda touch: self.law(touch, self.body.reach_m, None)  # noqa: E731
         params = self.values(start.position.shape[1])
-        return play(self.body, params, start, samples, self.period_s, bending, memory)
+        return play(self.body, params, start, samples, self.period_s, bending)
 
     def cloud(self, start: Start, samples: int, draws: int, key: PRNGKeyArray, memory: float = 1.0) -> Seen:
         """Throws that may have begun as measured; draws lead."""

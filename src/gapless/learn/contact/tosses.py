@@ -39,7 +39,8 @@ class Tosses(NamedTuple):
     def samples(self) -> int:
         return self.position.shape[1]
 
-    def __getitem__(self, rows) -> "Tosses":  # type: ignore[override]
+    def some(self, rows: Int[np.ndarray, " row"]) -> "Tosses":
+        """These throws alone."""
         return Tosses(*(jnp.asarray(x)[rows] for x in tuple(self)))
 
     def first(self, samples: int) -> "Tosses":
