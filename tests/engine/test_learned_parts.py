@@ -14,7 +14,7 @@ from gapless.engine import Recipe, Stages, Workspace
 from gapless.engine.parts import residual_figures, write_learned
 from gapless.learn import Identified, Learnt
 from gapless.learn.held_out import Comparison
-from gapless.learn.outfit import silent_residual
+from gapless.learn.outfit import Form, driven_only, silent_residual
 from gapless.simulators.parts import MEMBER
 
 
@@ -22,7 +22,7 @@ from gapless.simulators.parts import MEMBER
 def believed(workspace: Workspace) -> Artifact:
     """A belief with a residual that pushes the cart one way."""
     physics, gaussian = workspace.simulator, prior_belief(workspace.parameters)
-    residual = silent_residual(physics, "force", 2, 4, 2)
+    residual = driven_only(silent_residual(physics, Form("force", 2, 0, 4, 2)))
     places = lambda r: (  # noqa: E731
         r.corrections[0].networks.layers[1].bias, r.corrections[0].bound, r.corrections[0].reach,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -18,13 +19,17 @@ RECIPE = LearnResidual(members=2, waves=48, rounds=1, windows=24, refit=QUICK)
 
 
 class Hills(Block):
-    """A force that depends on where the cart is, as if the rail were hilly."""
+    """A force that depends on where a joint is, as if a rail were hilly."""
+
+    joint: str = eqx.field(static=True, default="slider")
+    most: float = eqx.field(static=True, default=3.0)
 
     def init(self, key: Any) -> Any:
         return jnp.zeros(())
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: Any) -> Any:
-        return memory, {"slider.force": 3.0 * jnp.sin(8.0 * inputs["slider.position"])}
+        place = inputs[f"{self.joint}.position"]
+        return memory, {f"{self.joint}.force": self.most * jnp.sin((8.0 if self.joint == "slider" else 3.0) * place)}
 
 
 @pytest.fixture
@@ -60,6 +65,18 @@ def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly
     before, after = prediction_errors(cartpole, found.belief, unseen), prediction_errors(whole, belief, unseen)
     assert np.median(after) < np.median(before) / 3
     assert np.array_equal(learnt.identified.belief.covariance, found.belief.covariance)  # no surer than without it
+
+
+def test_a_hidden_force_on_a_joint_that_nothing_drives_is_found(cartpole: MujocoSimulator, drive: Any) -> None:
+    uneven = cartpole.with_around(Around(residual=Hills("hinge", 0.1)))
+    logs, held_out, unseen = drive(uneven, 3, 0), drive(uneven, 1, 10), drive(uneven, 1, 20)
+    prior, found = identified(cartpole, logs, held_out)
+    learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)
+    assert learnt is not None
+    assert [c.name for c in learnt.residual.corrections] == ["slider.force", "hinge.force"]
+    belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
+    after = prediction_errors(with_residual(cartpole, learnt.residual), belief, unseen)
+    assert np.median(after) < np.median(prediction_errors(cartpole, found.belief, unseen)) / 2
 
 
 def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: MujocoSimulator, drive: Any) -> None:

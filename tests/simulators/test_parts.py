@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gapless.core import Block, GaplessError, Log, Params, Signals
-from gapless.simulators import Around, MujocoSimulator
+from gapless.simulators import Around, MujocoSimulator, holds_of
 from gapless.simulators.parts import (
     MEMBER,
     Residual,
@@ -105,6 +105,38 @@ def test_a_stored_residual_is_read_back_exactly(tmp_path: Path) -> None:
     )
     assert jax.tree.all(same)
     assert said(again, 2.0) == said(loud(), 2.0)
+
+
+def test_commands_of_long_ago_are_seen_every_other_period() -> None:
+    sight = Sight(("hinge.position", "hinge.velocity", "motor"), (False, False, False), 3, recall=8)
+    frames = jnp.array([[0.0, 0.0, float(k)] for k in range(8)])
+    features = np.asarray(sight.features(frames))
+    assert sight.width == len(features) == 3 + 2 * 2 + 2
+    assert features[list(sight.late)].tolist() == [-4.0, -6.0]
+
+
+def test_before_anything_was_seen_the_joints_stood_still_and_no_command_was_sent() -> None:
+    residual = silent()
+    inputs = {"hinge.position": jnp.array([0.1]), "hinge.velocity": jnp.array([0.2]), "motor": jnp.array([0.3])}
+    memory, _ = residual.step({MEMBER: 0.0}, residual.init(jax.random.key(0)), inputs, 0.02, jax.random.key(0))
+    rows = [[0.1, 0.2, 0.3], [0.1, 0.2, 0.0], [0.1, 0.2, 0.0]]
+    assert np.allclose(memory["frames"]["hinge.force"], rows)
+
+
+def test_a_residual_hears_the_commands_from_before_a_window(
+    pendulum: MujocoSimulator, simulate: Callable[..., Log], lively_commands: Callable[..., Signals]
+) -> None:
+    sight = Sight(SIGHT.channels, SIGHT.turns, SIGHT.history, 9)
+    residual = Residual((silent_correction("hinge.force", sight, 8, 4, jax.random.key(1)),))
+    simulator, log = beside(pendulum, residual), simulate(pendulum, {}, lively_commands(pendulum.interface, 40))
+    period_s, begin = pendulum.interface.period_s, 20
+    holds = holds_of([log], np.zeros(1, int), np.array([begin * period_s]))
+    params = {p.name: np.array([p.nominal]) for p in simulator.parameters if p.name != "command.latency"}
+    memory = simulator.play_and_recall(params, {}, holds, np.array([[period_s]]))[1]["residual"]
+    heard = np.asarray(memory["frames"]["hinge.force"])[0, :, 2]
+    assert np.allclose(
+        heard, log.commands["motor"][begin - 8 : begin + 1, 0][::-1], atol=0.03
+    )  # half a time step of lead
 
 
 def test_a_damaged_residual_is_refused(tmp_path: Path) -> None:

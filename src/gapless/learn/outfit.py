@@ -1,5 +1,7 @@
 """A residual made for a machine and its data: which joints it acts on, what it sees, how large it may get, where it fades."""
 
+from dataclasses import dataclass
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -24,19 +26,40 @@ LARGE, ROOM = 0.9, 1.5
 SMOOTHINGS = 8
 
 
-def silent_residual(simulator: MujocoSimulator, kind: str, history: int, width: int, members: int) -> Residual:
-    """A correction for every joint that a command drives; it sees that joint and its commands."""
+@dataclass(frozen=True)
+class Form:
+    """What corrections are made like."""
+
+    kind: str
+    """Forces, changes of commands ("action") or of velocities ("state")."""
+    history: int
+    recall: int
+    width: int
+    members: int
+
+
+def silent_residual(simulator: MujocoSimulator, form: Form) -> Residual:
+    """A correction for every joint that a command drives, and for forces also for those that only sensors read.
+
+    Each sees its joint, and the commands that drive it.
+    """
     driven = _driven(simulator)
     if not driven:
         raise GaplessError("no command drives a joint of the model, so that a residual has nowhere to act.")
+    passive = {j: [] for j in read_joints(simulator) if j not in driven} if form.kind == "force" else {}
     made = []
-    for joint, commands in driven.items():
+    for joint, commands in (driven | passive).items():
         turns = (_turns(simulator, joint), False, *(False for _ in commands))
-        sight = Sight((f"{joint}.position", f"{joint}.velocity", *commands), turns, history)
+        sight = Sight((f"{joint}.position", f"{joint}.velocity", *commands), turns, form.history, form.recall)
         names = {"force": [f"{joint}.force"], "state": [f"{joint}.velocity.change"]}
-        for name in names.get(kind, [f"{c}.change" for c in commands]):
-            made.append(silent_correction(name, sight, width, members, jax.random.key(0)))
+        for name in names.get(form.kind, [f"{c}.change" for c in commands]):
+            made.append(silent_correction(name, sight, form.width, form.members, jax.random.key(0)))
     return Residual(tuple(made))
+
+
+def driven_only(residual: Residual) -> Residual:
+    """Without the corrections of joints that no command drives."""
+    return Residual(tuple(c for c in residual.corrections if len(c.sight.channels) > 2))
 
 
 def natural_sizes(simulator: MujocoSimulator, residual: Residual, windows: Windows) -> dict[str, float]:

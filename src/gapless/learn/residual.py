@@ -19,7 +19,7 @@ from .held_out import Comparison, compare, prediction_errors
 from .identify import Identified, Identify, identify
 from .kernels import KERNELS, Kernel
 from .knots import Linear, linearise
-from .outfit import natural_sizes, outfitted, silent_residual, smoothed
+from .outfit import Form, driven_only, natural_sizes, outfitted, silent_residual, smoothed
 from .ridge import Windowed, left_out, windowed
 from .windows import Windows, cut, per_query, thin
 
@@ -34,13 +34,15 @@ class LearnResidual:
     """Learn what the equations leave out."""
 
     kind: Literal["force", "action", "state"] = "force"
-    """Forces on driven joints, changes of commands, or changes of their velocities."""
+    """Forces on joints, changes of commands, or changes of the driven joints' velocities."""
     members: int = 6
     """Independent members of the ensemble, an even number."""
     waves: int = 96
     """Hidden units of each network."""
     history: int = 4
     """Control periods that it looks back, the present one included."""
+    recall: int = 12
+    """Control periods that it looks back at commands."""
     window_s: float = 0.5
     """Length of the windows that it is learned from."""
     windows: int = 120
@@ -72,6 +74,8 @@ class Learnt:
 class Choice:
     """How the networks are regressed."""
 
+    among: Residual
+    """The corrections that are learned."""
     kernel: Kernel
     unruly: float
     strength: float
@@ -120,7 +124,7 @@ class _Lesson:
     @cached_property
     def silent(self) -> Residual:
         r = self.recipe
-        return silent_residual(self.simulator, r.kind, r.history, r.waves, r.members)
+        return silent_residual(self.simulator, Form(r.kind, r.history, r.recall, r.waves, r.members))
 
     @cached_property
     def sizes(self) -> dict[str, float]:
@@ -155,18 +159,16 @@ def _no_surer(refitted: Identified, found: Identified) -> Identified:
 
 
 def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Residual]:
-    """The residual after each round; none where windows left out are not explained by it."""
-    residual, choice, tries = lesson.silent, None, []
-    for k in range(lesson.recipe.rounds):
-        tell(f"learning a residual, round {k + 1} of {lesson.recipe.rounds}")
-        linear = lesson.around(residual)
-        if choice is None:
-            residual = _outfit(residual, linear, lesson.sizes)
-            choice = _choose(residual, linear, generator_for(seed, "residual", "choice"))
-        if choice.left >= 1:
-            break
-        residual = _regressed(residual, linear, choice, generator_for(seed, "residual", "members"))
-        tries.append(residual)
+    """The residual after each round, for every choice; none where windows left out are not explained by any."""
+    first, tries = lesson.around(lesson.silent), []
+    whole = _outfit(lesson.silent, first, lesson.sizes)
+    for choice in _choices(whole, first, generator_for(seed, "residual", "choice")):
+        residual, linear, rng = choice.among, first, generator_for(seed, "residual", "members")
+        for k in range(lesson.recipe.rounds):
+            tell(f"learning a residual on {len(residual.corrections)} joints, round {k + 1} of {lesson.recipe.rounds}")
+            linear = lesson.around(residual) if k else first
+            residual = _regressed(residual, linear, choice, rng)
+            tries.append(residual)
     return tries
 
 
@@ -187,15 +189,21 @@ def _outfit(residual: Residual, linear: Linear, sizes: dict[str, float]) -> Resi
     return Residual(tuple(outfitted(c, _rows(linear.saw[c.name]), asked[c.name]) for c in residual.corrections))
 
 
-def _choose(residual: Residual, linear: Linear, rng: np.random.Generator) -> Choice:
+def _choices(residual: Residual, linear: Linear, rng: np.random.Generator) -> list[Choice]:
+    """How windows left out are predicted best by driven joints alone, and by all joints where that is better still."""
+    layers = [{c.name: k.layer(c.sight, c.networks.width_size, rng) for c in residual.corrections} for k in KERNELS]
+    found = [_best(among, linear, layers) for among in (driven_only(residual), residual)]
+    return [c for c, least in zip(found, (1.0, min(1.0, found[0].left)), strict=True) if c.left < least]
+
+
+def _best(among: Residual, linear: Linear, layers: list[dict[str, tuple]]) -> Choice:
     """The kernel and its strength that predict windows left out best."""
     found = []
-    for kernel in KERNELS:
-        layers = {c.name: kernel.layer(c.sight, c.networks.width_size, rng) for c in residual.corrections}
-        plain = _design(residual, linear, layers, 0.0)
+    for kernel, waves in zip(KERNELS, layers, strict=True):
+        plain = _design(among, linear, waves, 0.0)
         for unruly in UNRULY:
-            design = plain if unruly == 0 else _design(residual, linear, layers, unruly)
-            found += [Choice(kernel, unruly, s, left_out(design, plain, s)) for s in STRENGTHS]
+            design = plain if unruly == 0 else _design(among, linear, waves, unruly)
+            found += [Choice(among, kernel, unruly, s, left_out(design, plain, s)) for s in STRENGTHS]
     return min(found, key=lambda c: c.left)
 
 

@@ -31,6 +31,11 @@ class Around:
     """What its blocks read beside the parameters of the physics."""
 
     @property
+    def recalls(self) -> int:
+        """Control periods before a start of which the blocks want to know the commands."""
+        return getattr(self.residual, "recalls", 0)
+
+    @property
     def before_physics(self) -> bool:
         return self.actuator is not None or self.residual is not None
 

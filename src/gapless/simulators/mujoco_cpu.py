@@ -200,11 +200,20 @@ class MujocoSimulator(Simulator):
         control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
         before = self._sensors.now(state.batch)
         state.memories = {name: block.init(jax.random.key(0)) for name, block in self._blocks.items()}
+        self._run_up(state, holds)
         recorded = self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         seen = self._sensing.read(state.params, between(trail, (times[..., None] - late_s[:, None]) / step_s))
         return self._sensed_in_turn(state, self._sensors.named(seen)), state.memories
+
+    def _run_up(self, state: MujocoState, holds: Holds) -> None:
+        """Lets the blocks hear commands that were sent before the start, with the joints where they start."""
+        periods, n = self.around.recalls, self.substeps
+        late_s = self._latency(state, "command.latency") + self._lead_s + periods * self.interface.period_s
+        earlier = holds.averages(late_s, periods * n, float(self.model.opt.timestep)) if periods else np.empty(0)
+        for k in range(periods):
+            self._step_blocks(state, earlier[:, k * n : (k + 1) * n], self.interface.period_s, jax.random.key(0))
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
         """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""
@@ -231,19 +240,24 @@ class MujocoSimulator(Simulator):
         pieces, whole = [], not self.around.physics_rate
         for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(control.shape[1])]:
             part, dt_s = control[:, k], self.interface.period_s if whole else float(self.model.opt.timestep)
-            inputs = unstack(part.mean(axis=1), self.interface.command_widths) | self._joints.read(state.batch)
-            if "actuator" in self._blocks:
-                out = self._step_block(state, "actuator", inputs, dt_s, key)
-                held = np.concatenate([out[c.name] for c in self.interface.commands], axis=1)
-                part = np.repeat(held[:, None], part.shape[1], axis=1)
-                inputs |= out
-            if "residual" in self._blocks:
-                found = self._step_block(state, "residual", inputs, dt_s, key)
-                self._joints.push(state.batch, found)
-                self._joints.move(state.batch, found)
-                part = self._changed_commands(part, found)
-            pieces.append(state.batch.rollout(part.shape[1], self._ctrl(part), record=self._sensors.record))
+            part, found = self._step_blocks(state, part, dt_s, key)
+            self._joints.push(state.batch, found)
+            self._joints.move(state.batch, found)
+            part = self._ctrl(self._changed_commands(part, found))
+            pieces.append(state.batch.rollout(part.shape[1], part, record=self._sensors.record))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
+
+    def _step_blocks(
+        self, state: MujocoState, control: np.ndarray, dt_s: float, key: PRNGKeyArray
+    ) -> tuple[np.ndarray, dict]:
+        """The commands that the actuator makes of these, and what the residual adds."""
+        inputs = unstack(control.mean(axis=1), self.interface.command_widths) | self._joints.read(state.batch)
+        if "actuator" in self._blocks:
+            out = self._step_block(state, "actuator", inputs, dt_s, key)
+            held = np.concatenate([out[c.name] for c in self.interface.commands], axis=1)
+            control = np.repeat(held[:, None], control.shape[1], axis=1)
+            inputs |= out
+        return control, self._step_block(state, "residual", inputs, dt_s, key) if "residual" in self._blocks else {}
 
     def _step_block(self, state: MujocoState, name: str, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> dict:
         memory, out = self._blocks[name].step(state.params, state.memories[name], inputs, dt_s, key)

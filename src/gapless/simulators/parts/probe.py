@@ -12,7 +12,7 @@ from .residual import Residual
 
 
 class Probe(Block):
-    """Its memory ends with what each correction saw and said in every period of a window."""
+    """Its memory ends with what each correction saw and said in every period of a window, which begins after a run-up."""
 
     inner: Residual
     periods: int = eqx.field(static=True)
@@ -23,6 +23,10 @@ class Probe(Block):
     @property
     def per_correction(self) -> int:
         return -(-self.periods // self.stretch)
+
+    @property
+    def recalls(self) -> int:
+        return self.inner.recalls
 
     @property
     def knots(self) -> tuple[str, ...]:
@@ -38,14 +42,14 @@ class Probe(Block):
         inner = self.inner.init(key)
         saw = {name: jnp.zeros((self.periods, *frames.shape)) for name, frames in inner["frames"].items()}
         said = {name: jnp.zeros(self.periods) for name in saw}
-        return {"inner": inner, "period": jnp.zeros((), int), "saw": saw, "said": said}
+        return {"inner": inner, "period": jnp.array(-self.recalls), "saw": saw, "said": said}
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
-        k = memory["period"]
+        k = jnp.where(memory["period"] < 0, self.periods, memory["period"])  # what came before the window is not noted
         inner, out = self.inner.step(params, memory["inner"], inputs, dt_s, key)
         saw = {name: memory["saw"][name].at[k].set(inner["frames"][name], mode="drop") for name in out}
         said = {name: memory["said"][name].at[k].set(out[name][0], mode="drop") for name in out}
         pulls = jnp.stack([params[name] for name in self.knots]).reshape(-1, self.per_correction)
         at = jnp.minimum(k // self.stretch, self.per_correction - 1)
         out = {name: value + pulls[i, at] for i, (name, value) in enumerate(out.items())}
-        return {"inner": inner, "period": k + 1, "saw": saw, "said": said}, out
+        return {"inner": inner, "period": memory["period"] + 1, "saw": saw, "said": said}, out

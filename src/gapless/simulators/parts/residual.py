@@ -65,13 +65,18 @@ class Residual(Block):
         return self.corrections[0].members
 
     @property
+    def recalls(self) -> int:
+        """Periods before the present one that it remembers."""
+        return max(c.sight.remembered for c in self.corrections) - 1
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What it reads beside the simulator's own."""
         last = self.members - 1.0
         return (Parameter(MEMBER, "", last / 2, 0.0, last, "actuation", free=False),)
 
     def init(self, key: PRNGKeyArray) -> Any:
-        frames = {c.name: jnp.zeros((c.sight.history, len(c.sight.channels))) for c in self.corrections}
+        frames = {c.name: jnp.zeros((c.sight.remembered, len(c.sight.channels))) for c in self.corrections}
         return {"frames": frames, "begun": jnp.zeros((), bool)}
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
@@ -81,11 +86,12 @@ class Residual(Block):
         return {"frames": frames, "begun": jnp.ones((), bool)}, said
 
     def _see(self, memory: Any, inputs: Signals) -> dict[str, Float[Array, "history channel"]]:
-        """What each correction remembers, the present frame first; the very first one fills the history."""
+        """What each correction remembers, the present frame first."""
         frames = {}
         for c in self.corrections:
             now, past = c.sight.frame(inputs), memory["frames"][c.name]
-            frames[c.name] = jnp.where(memory["begun"], jnp.concatenate([now[None], past[:-1]]), now[None])
+            past = jnp.where(memory["begun"], past, c.sight.first(now))
+            frames[c.name] = jnp.concatenate([now[None], past[:-1]])
         return frames
 
 

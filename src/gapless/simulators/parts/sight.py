@@ -15,7 +15,9 @@ class Sight(eqx.Module):
     turns: tuple[bool, ...] = eqx.field(static=True)
     """Which of them are angles without limits: they are seen as sine and cosine."""
     history: int = eqx.field(static=True)
-    """Frames remembered, the present one included."""
+    """Frames of which velocities and commands are seen, the present one included."""
+    recall: int = eqx.field(static=True, default=0)
+    """Frames of which commands are seen beyond those, every other one."""
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -26,17 +28,39 @@ class Sight(eqx.Module):
         return tuple(i for k in here for i in range(first[k], first[k] + widths[k]))
 
     @property
+    def late(self) -> tuple[int, ...]:
+        """Features that say which commands were sent long ago; they come last."""
+        return tuple(range(self.width - len(self._commands) * len(self._long_ago), self.width))
+
+    @property
     def present(self) -> int:
         """How many features describe the present frame; they come first."""
         return len(self.channels) + sum(self.turns)
 
     @property
+    def remembered(self) -> int:
+        """Frames to be kept, the present one included."""
+        return max(self.history, self.recall)
+
+    @property
     def width(self) -> int:
-        return self.present + len(self._moving) * (self.history - 1)
+        return self.present + len(self._moving) * (self.history - 1) + len(self._commands) * len(self._long_ago)
 
     @property
     def _moving(self) -> list[int]:
         return [k for k, name in enumerate(self.channels) if not name.endswith(".position")]
+
+    @property
+    def _commands(self) -> list[int]:
+        return [k for k in self._moving if not self.channels[k].endswith(".velocity")]
+
+    @property
+    def _long_ago(self) -> list[int]:
+        return list(range(self.history + 1, self.recall, 2))
+
+    def first(self, now: Float[Array, " channel"]) -> Float[Array, " channel"]:
+        """What is taken to have been before anything was seen: the joints as they are, and no commands."""
+        return now.at[jnp.array(self._commands, int)].set(0.0)
 
     def frame(self, inputs: Signals) -> Float[Array, " channel"]:
         """The present values of all channels."""
@@ -48,5 +72,6 @@ class Sight(eqx.Module):
             jnp.stack([jnp.sin(v), jnp.cos(v)]) if turn else v[None]
             for v, turn in zip(frames[0], self.turns, strict=True)
         ]
-        changed = (frames[:1] - frames[1:])[:, jnp.array(self._moving, int)]
-        return jnp.concatenate([*now, changed.reshape(-1)])
+        lately = (frames[:1] - frames[1 : self.history])[:, jnp.array(self._moving, int)]
+        before = frames[:1] - frames[jnp.array(self._long_ago, int)]
+        return jnp.concatenate([*now, lately.reshape(-1), before[:, jnp.array(self._commands, int)].reshape(-1)])

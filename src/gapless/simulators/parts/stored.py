@@ -13,8 +13,8 @@ from .residual import Correction, Residual, silent_correction
 from .sight import Sight
 
 FILES = Described("residual", 1, "Learn the residual again")
-LARGEST = {"history": 1000, "width": 2**14, "members": 1000, "centres": 2**16}
-"""Sizes beyond which a description is taken to be damaged."""
+SIZES = {"history": (1, 1000), "recall": (0, 1000), "width": (1, 2**14), "members": (1, 1000), "centres": (1, 2**16)}
+"""Least and largest of each; beyond them a description is taken to be damaged."""
 
 
 def save_residual(folder: Path, residual: Residual) -> None:
@@ -33,8 +33,9 @@ def has_residual(folder: Path) -> bool:
 
 
 def _described(c: Correction) -> dict[str, Any]:
-    seen = {"channels": list(c.sight.channels), "turns": list(c.sight.turns), "history": c.sight.history}
-    sizes = {"width": c.networks.width_size, "members": c.members, "centres": len(c.centres)}
+    seen = {"channels": list(c.sight.channels), "turns": list(c.sight.turns)}
+    sizes = {"history": c.sight.history, "recall": c.sight.recall}
+    sizes |= {"width": c.networks.width_size, "members": c.members, "centres": len(c.centres)}
     return {"name": c.name, **seen, **sizes}
 
 
@@ -44,10 +45,10 @@ def _like(plain: dict[str, Any]) -> Correction:
     right = isinstance(plain["name"], str) and all(isinstance(c, str) for c in channels)
     if not right or len(channels) != len(turns) or not all(isinstance(t, bool) for t in turns):
         raise ValueError("its name, channels or turns are not what they must be")
-    sizes = {k: plain[k] for k in LARGEST}
-    if not all(type(v) is int and 1 <= v <= LARGEST[k] for k, v in sizes.items()):
+    sizes = {k: ({"recall": 0} | plain)[k] for k in SIZES}
+    if not all(type(v) is int and SIZES[k][0] <= v <= SIZES[k][1] for k, v in sizes.items()):
         raise ValueError(f"sizes {sizes} are not those of a residual")
-    sight = Sight(tuple(channels), tuple(turns), sizes["history"])
+    sight = Sight(tuple(channels), tuple(turns), sizes["history"], sizes["recall"])
 
     def made() -> Correction:
         silent = silent_correction(plain["name"], sight, sizes["width"], sizes["members"], jax.random.key(0))
