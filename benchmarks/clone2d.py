@@ -23,11 +23,11 @@ import numpy as np
 import tyro
 from scipy.stats import spearmanr
 
-from frame import Benchmark, console, finish
+from frame import Benchmark, console, finish, start
 from gapless.core import generator_for
 from gapless.nets.weights import load_weights
 from gapless.simulators.planar.baselines import ObjectTransformer, VertexGraph
-from gapless.simulators.planar.clone import Clone, Moving, at, no_push
+from gapless.simulators.planar.clone import Clone, at, no_push, unroll
 from gapless.simulators.planar.contacts import find
 from gapless.simulators.planar.geometry import SKIN_M
 from gapless.simulators.planar.scene import Motion, Scene, masses
@@ -145,23 +145,20 @@ def _course(scene: Scene, motion: Motion, steps: int) -> list[Motion]:
 
 
 @eqx.filter_jit
-def _rolled(model: Any, scene: Scene, motion: Motion, steps: int) -> Motion:
+def frames(model: Any, scene: Scene, motion: Motion, steps: int) -> Motion:
+    """What a network does, left on its device: frames (scene, step, body, …)."""
+
     def one(scene: Scene, motion: Motion) -> Motion:
-        push = no_push(scene)
-
-        def body(moving: Moving, _: Any) -> tuple[Moving, Motion]:
-            moving = model.step(scene, moving, push, DT_S)
-            return moving, moving.motion
-
-        return jax.lax.scan(body, at(scene, motion), None, steps)[1]
+        pushes = jax.tree.map(lambda x: jnp.zeros((steps, *x.shape)), no_push(scene))
+        return unroll(model, scene, at(scene, motion), pushes, DT_S)[1]
 
     return jax.vmap(one)(scene, motion)
 
 
 def rolled(model: Any, batch: Batch, steps: int) -> Motion:
-    """What a network does: frames (scene, step, body, …)."""
+    """The same as arrays of NumPy."""
     scene, motion = jax.tree.map(jnp.asarray, batch)
-    return jax.tree.map(np.asarray, _rolled(model, scene, motion, steps))
+    return jax.tree.map(np.asarray, frames(model, scene, motion, steps))
 
 
 def sizes(scene: Scene) -> np.ndarray:
@@ -282,4 +279,4 @@ def _energies(scene: Scene, course: Motion) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)
