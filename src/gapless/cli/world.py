@@ -44,8 +44,8 @@ class Play(Common):
         with LocalServer(world_page(), answering, self.port) as server:
             session = self._session()
             answering.update(answers(session))
-            say(f"Play at {server.url}; Ctrl-C ends it.")
             try:
+                say(f"Play at {server.url}; Ctrl-C ends it.")
                 if self.open:
                     webbrowser.open(server.url)
                 server.serve_forever()

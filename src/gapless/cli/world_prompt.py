@@ -98,6 +98,8 @@ def _with(scene: Scene, given: Any, assignments: tuple[str, ...]) -> tuple[Scene
     open_ = {
         n: (p, c) for p, names in enumerate(called) for c, n in enumerate(names) if n and bool(askable(scene)[p, c])
     }
+    if not open_:
+        raise GaplessError("every property of this scene is given by its file, so that there is nothing to ask.")
     for spelled in assignments:
         name, _, value = spelled.partition("=")
         if name not in open_ or not _positive(value):
