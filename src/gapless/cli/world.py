@@ -87,9 +87,11 @@ class Film(Common):
             Scenes(kind=self.kind, bodies=(self.bodies, self.bodies)), generator_for(self.seed, "film")
         )
         with working("world") as tell:
+            tell("reading the network")
+            clones = members(self.weights)
             tell("asking Box2D and the network")
             truth = happening(scene, motion, steps, DT_S)
-            futures = foresight(members(self.weights), scene, motion, steps, DT_S)
+            futures = foresight(clones, scene, motion, steps, DT_S)
             figures = shoot_world(scene, truth, futures, DT_S, self.out, lambda share: tell("drawing", share))
         say(f"Wrote {self.out}: {figures['seconds']:.1f} s, {figures['members']} members.")
         return {"film": self.out, **figures}

@@ -98,14 +98,12 @@ def _with(scene: Scene, given: Any, assignments: tuple[str, ...]) -> tuple[Scene
     open_ = {
         n: (p, c) for p, names in enumerate(called) for c, n in enumerate(names) if n and bool(askable(scene)[p, c])
     }
-    if not open_:
-        raise GaplessError("every property of this scene is given by its file, so that there is nothing to ask.")
     for spelled in assignments:
         name, _, value = spelled.partition("=")
         if name not in open_ or not _positive(value):
             raise GaplessError(
-                f"--given {spelled} is not a property of this scene with a positive number, such as "
-                f"{next(iter(open_))}=1.2 (it has: {', '.join(open_)})."
+                f"--given {spelled} is not a property of this scene with a positive number, such as body0.mass=1.2 "
+                f"(it has: {', '.join(open_)})."
             )
         scene, given = placed(scene, {name: jnp.asarray(float(value))}), given.at[open_[name]].set(True)
     return scene, given
