@@ -21,13 +21,12 @@ import jax.numpy as jnp
 import numpy as np
 import tyro
 
-from clone2d import drawn, frames, picked
+from clone2d_scenes import DT_S, drawn, frames, picked
 from frame import Benchmark, console, finish, start, write
 from gapless.simulators.planar.scenes import Scenes
 from gapless.simulators.planar.stored import members
 from gapless.simulators.planar.teacher import Box2DWorld, Teacher
 
-DT_S = 1 / 60
 TURNS = 5
 MOST_DRAWN = 256
 """Different scenes; more of them are repeated, which costs the clone no less."""
