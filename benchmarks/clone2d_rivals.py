@@ -4,7 +4,8 @@
 
 Like the clone they meet pairs first and scenes of many bodies then, from the clone's own recipes. Unlike it they are taught to go
 on from what they said themselves, several steps in a row, without which they do not last. Each is taught for as many steps as
-fit its time; made for a GPU. `held out` is the error that the clone's own course reports, one step ahead.
+fit its time, and what predicted held-out lessons best on the way is kept; made for a GPU. `held out` is the error that the
+clone's own course reports, one step ahead.
 """
 
 import time
@@ -21,7 +22,7 @@ import optax
 import tyro
 
 from clone2d import RIVALS
-from frame import Benchmark, console, finish
+from frame import Benchmark, console, finish, start
 from gapless.core import generator_for, key_for
 from gapless.learn.clone import Course, Lessons, Teach, lesson_loss, lessons, rolled_loss
 from gapless.nets.weights import save_weights
@@ -113,26 +114,26 @@ class Fit(NamedTuple):
 
 
 def fit_for(network: Any, fit: Fit, options: Rivals, key: Any) -> tuple[Any, int]:
-    """The network after its time, and the steps that it took."""
+    """The network that was best at lessons held out, and the steps that its time allowed."""
     arrays, static = eqx.partition(network, eqx.is_inexact_array)
     adam = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
     run, look = _compiled(static, adam, options)
-    held, began, steps, told = Taught(arrays, adam.init(arrays), arrays), time.perf_counter(), 0, 0.0
-    while (share := (time.perf_counter() - began) / fit.seconds) < 1:
+    held, began, steps = Taught(arrays, adam.init(arrays), arrays), time.perf_counter(), 0
+    best, least, told = arrays, np.inf, 0.0
+    while told < 1:
+        share = min((time.perf_counter() - began) / fit.seconds, 1.0)
         rate = options.rate * min(1.0, steps / 500 + 0.1) * (LAST + (1 - LAST) * (1 + np.cos(np.pi * share)) / 2)
         held, loss = run(held, fit.taught, rate, jax.random.fold_in(key, steps))
         loss.block_until_ready()
         steps += options.stride
-        if share > told + 0.05:
-            told, found = share, eqx.combine(held.mean, static)
-            fit.keep(found)
-            ahead = float(look(held.mean, fit.held_out))
-            console.print(
-                f"{fit.title}: {100 * share:.0f} %, {steps} steps, error {float(loss):.3f}, held out {ahead:.3f}"
-            )
-    found = eqx.combine(held.mean, static)
-    fit.keep(found)
-    return found, steps
+        if share < 1 and share <= told + 0.05:
+            continue
+        told, ahead = share, float(look(held.mean, fit.held_out))
+        if ahead < least:
+            best, least = held.mean, ahead
+            fit.keep(eqx.combine(best, static))
+        console.print(f"{fit.title}: {100 * share:.0f} %, {steps} steps, error {float(loss):.3f}, held out {ahead:.3f}")
+    return eqx.combine(best, static), steps
 
 
 def _compiled(static: Any, adam: Any, options: Rivals) -> tuple[Callable, Callable]:
@@ -186,4 +187,4 @@ def _made(name: str, recipe: Teach, seed: int) -> Lessons:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

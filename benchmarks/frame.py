@@ -129,12 +129,18 @@ def finish(
     if rows:
         _table(name, list(rows[0]), [list(r.values()) for r in rows])
     _table("figures", ["key", "figure", "bar"], [[k, v, bars.get(k, "")] for k, v in figures.items()])
+    write(name, options, figures, rows)
+
+
+def write(name: str, options: Benchmark, figures: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Write what is known so far where --json says: called after each cell, an interruption costs one of them."""
+    if options.json is None:
+        return
     if options.quick:
         figures = {**figures, "quick": True}
     written = {"benchmark": name, "figures": figures, "rows": rows, "machine": machine(), "options": asdict(options)}
     written["seconds"] = time.perf_counter() - BEGAN
-    if options.json is not None:
-        write_text(options.json, json.dumps(plain(written), indent=1, ensure_ascii=False) + "\n")
+    write_text(options.json, json.dumps(plain(written), indent=1, ensure_ascii=False) + "\n")
 
 
 def machine() -> dict[str, Any]:
@@ -144,7 +150,8 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "gapless": gapless.__version__,
     }
-    return {"cores": os.cpu_count(), "memory": f"{memory:.0f} GiB", "gpu": None, "versions": versions}
+    gpu = next((d.device_kind for d in jax.devices() if d.platform == "gpu"), None)
+    return {"cores": os.cpu_count(), "memory": f"{memory:.0f} GiB", "gpu": gpu, "versions": versions}
 
 
 def _table(title: str, columns: list[str], rows: list[list[Any]]) -> None:

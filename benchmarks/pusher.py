@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 import tyro
 
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Belief, LogGaussian, Params, generator_for, key_for
 from gapless.learn.clone.observed import Observed
 from gapless.learn.clone.prior import given_of
@@ -183,4 +183,4 @@ def _single(motion: Motion) -> Motion:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

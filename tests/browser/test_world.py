@@ -1,6 +1,7 @@
 """The page of `gapless world play` in a browser: what is drawn, dropped and pushed happens in both worlds."""
 
 import json
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,6 +53,12 @@ def running(make_members: Callable) -> Iterator[Game]:
         thread.join()
 
 
+@pytest.fixture(autouse=True)
+def going(running: Game) -> None:
+    """A game that the last test has paused goes on."""
+    running.ask("pause", {"paused": False})
+
+
 @pytest.fixture
 def empty(running: Game, open_page: Callable) -> tuple[Game, Any]:
     """A table without bodies, and the page that shows it."""
@@ -97,7 +104,7 @@ def test_page_is_quiet_readable_and_within_its_bounds(running: Game, open_page: 
         assert opened.page.evaluate(f"() => {{ {MEASURE}; return {function}(); }}") == []
     assert opened.complaints == []
     assert {url for url in opened.requests if not url.startswith("data:")} <= {
-        running.url + path for path in ("", "state", "step")
+        running.url + path for path in ("", "state", "run")
     }
     assert 0.01 < opened.page.evaluate(PAINTED, "truth") < 0.5
     assert 0.01 < opened.page.evaluate(PAINTED, "network") < 0.5
@@ -249,3 +256,20 @@ def test_page_says_when_its_server_is_gone_and_goes_on_when_it_is_back(running: 
     page.wait_for_function("() => document.getElementById('said').textContent === ''", timeout=10_000)
     before = running.ask("state")["time"]
     page.wait_for_function(f"() => state.time > {before}")
+
+
+def test_two_tabs_share_one_clock_and_one_pause(running: Game, open_page: Callable):
+    pages = [open_page(running.url).page for _ in range(2)]
+    for page in pages:
+        page.wait_for_function("() => state && state.time > 0")
+    before, began = running.ask("state")["time"], time.monotonic()
+    pages[0].wait_for_timeout(3000)
+    assert (
+        0.3 < running.ask("state")["time"] - before <= time.monotonic() - began + 0.2
+    )  # what may be made up for at once
+    pages[0].locator("#pause").click()
+    pages[1].wait_for_function("() => document.getElementById('pause').textContent === 'Go'")
+    running.ask("clear")
+    pages[1].wait_for_function("() => state.bodies.length === 0")
+    pages[1].locator("#pause").click()
+    pages[0].wait_for_function("() => document.getElementById('pause').textContent === 'Pause'")

@@ -31,6 +31,12 @@ def test_a_missing_file_costs_one_sentence(tmp_path, capsys):
     assert "there is no file" in capsys.readouterr().err
 
 
+def test_a_prompter_and_a_clone_of_ones_own_are_looked_for(frames, tmp_path):
+    for named in ("prompter", "clone"):
+        with pytest.raises(GaplessError, match=rf"there is no file .*{named}\.json"):
+            WorldPrompt(frames=frames, **{named: tmp_path}).run()
+
+
 @pytest.mark.slow
 def test_belief_of_a_watched_scene_is_written(frames, tmp_path):
     out = tmp_path / "belief.json"

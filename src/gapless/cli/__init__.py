@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
-        complain("interrupted; nothing is lost. Run the same command again to go on.")
+        complain("interrupted; what was finished is kept. Run the same command again to go on.")
         sys.exit(130)
 
 

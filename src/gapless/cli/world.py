@@ -11,6 +11,7 @@ from gapless.core import GaplessError
 from gapless.core.seeds import generator_for
 from gapless.engine.play import DT_S, Session, answers, foresight, happening
 from gapless.report import Answer, LocalServer, shoot_world, world_page
+from gapless.report.film import find_encoder
 from gapless.simulators.planar import stored
 from gapless.simulators.planar.clone import Clone
 from gapless.simulators.planar.scenes import Kind, Scenes, draw
@@ -44,8 +45,8 @@ class Play(Common):
         with LocalServer(world_page(), answering, self.port) as server:
             session = self._session()
             answering.update(answers(session))
-            say(f"Play at {server.url}; Ctrl-C ends it.")
             try:
+                say(f"Play at {server.url}; Ctrl-C ends it.")
                 if self.open:
                     webbrowser.open(server.url)
                 server.serve_forever()
@@ -81,15 +82,17 @@ class Film(Common):
         steps = round(self.seconds / DT_S)
         if not 1 <= steps <= MOST_S / DT_S:
             raise GaplessError(f"a film shows a moment to {MOST_S} s; {self.seconds:g} s is not.")
+        find_encoder()  # before the network is asked
         scene, motion = draw(
             Scenes(kind=self.kind, bodies=(self.bodies, self.bodies)), generator_for(self.seed, "film")
         )
         with working("world") as tell:
+            tell("reading the network")
+            clones = members(self.weights)
             tell("asking Box2D and the network")
             truth = happening(scene, motion, steps, DT_S)
-            futures = foresight(members(self.weights), scene, motion, steps, DT_S)
-            tell("drawing")
-            figures = shoot_world(scene, truth, futures, DT_S, self.out)
+            futures = foresight(clones, scene, motion, steps, DT_S)
+            figures = shoot_world(scene, truth, futures, DT_S, self.out, lambda share: tell("drawing", share))
         say(f"Wrote {self.out}: {figures['seconds']:.1f} s, {figures['members']} members.")
         return {"film": self.out, **figures}
 

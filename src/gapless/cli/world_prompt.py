@@ -15,6 +15,7 @@ from gapless.learn.clone.frames_file import read_frames
 from gapless.learn.clone.prior import askable
 from gapless.learn.clone.prompt import belief, names_of, placed, prompt
 from gapless.learn.clone.prompt_course import PromptCourse, teach_prompter, trust
+from gapless.learn.clone.stored_prompter import SHIPPED as PROMPTERS
 from gapless.learn.clone.stored_prompter import load_prompter, save_prompter
 from gapless.simulators.planar.matter import NAMED
 from gapless.simulators.planar.scene import Scene
@@ -38,13 +39,18 @@ class WorldPrompt(Common):
     """Properties that are known, e.g. body0.mass=1.2; beside those that the file gives."""
     out: Path = Path("belief.json")
     """Where the belief is written."""
+    clone: Path = CLONES
+    """Folder of the clone; that of the package if not given."""
+    prompter: Path = PROMPTERS
+    """Folder of a prompter that was taught for this clone; that of the package if not given."""
 
     def run(self) -> dict[str, Any]:
         scene, observed, given = read_frames(self.frames)
         scene, given = _with(scene, given, self.given)
+        prompter, clone = load_prompter(self.prompter), members(self.clone)[0]
         with working("Prompting") as tell:
-            tell(f"{len(observed.seen)} steps through the clone")
-            found = prompt(load_prompter(), members()[0], scene, observed, given)
+            tell(f"{len(observed.seen)} steps through the clone; the first time, compiling takes a minute")
+            found = prompt(prompter, clone, scene, observed, given)
         believed = belief(scene, found)
         write_text(self.out, json.dumps(believed.to_dict(), indent=1) + "\n")
         low, middle, high = (believed.quantile(q) for q in ((1 - SHARE) / 2, 0.5, (1 + SHARE) / 2))
@@ -102,8 +108,8 @@ def _with(scene: Scene, given: Any, assignments: tuple[str, ...]) -> tuple[Scene
         name, _, value = spelled.partition("=")
         if name not in open_ or not _positive(value):
             raise GaplessError(
-                f"--given {spelled} is not a property of this scene with a positive number, such as "
-                f"{next(iter(open_))}=1.2 (it has: {', '.join(open_)})."
+                f"--given {spelled} is not a property of this scene with a positive number, such as body0.mass=1.2 "
+                f"(it has: {', '.join(open_)})."
             )
         scene, given = placed(scene, {name: jnp.asarray(float(value))}), given.at[open_[name]].set(True)
     return scene, given

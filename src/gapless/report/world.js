@@ -1,9 +1,9 @@
 // All stepping happens in the server; this page draws what it answers and tells it what the pointer does.
-const FRAME_S = 1 / 60, MOST_FRAMES = 8, SKIN_M = 0.01, TAP_PX = 6;
+const SKIN_M = 0.01, TAP_PX = 6, LOOK_MS = 200, RETRY_MS = 1000;
 const TAPPED = { box: 0.3, circle: 0.25, polygon: 0.32 }; // reach of a body that is dropped by a tap, in m
 const $ = (id) => document.getElementById(id);
 const canvases = { truth: $("truth"), network: $("network") };
-let state = null, futures = null, stale = true, paused = false, gone = false, hand = null, stroke = null, pointer = null;
+let state = null, futures = null, stale = true, gone = false, hand = null, stroke = null, pointer = null;
 
 // ---------------------------------------------------------------- asking
 let line = Promise.resolve();
@@ -46,6 +46,7 @@ function show(told) {
   stale = true;
   document.body.classList.toggle("table", state.kind === "table");
   document.querySelector(`input[name=kind][value=${state.kind}]`).checked = true;
+  $("pause").textContent = state.paused ? "Go" : "Pause";
   if (hand && !state.bodies.some((body) => body.slot === hand.body)) hand = null;
   $("figure-time").textContent = `${state.time.toFixed(1)} s`;
   $("figure-spread").textContent = inCm(state.spread);
@@ -280,12 +281,9 @@ function tellMatter() {
 }
 
 // ---------------------------------------------------------------- the clock
-function pause(wanted) {
-  paused = wanted;
-  $("pause").textContent = paused ? "Go" : "Pause";
-  if (!paused) futures = null;
-}
-
+// The server keeps it, so that a second tab neither hurries the world nor moves what the first has paused.
+const pause = (paused) => act("/pause", { paused });
+const later = (ms) => new Promise((done) => setTimeout(done, ms));
 const held = () => hand && { body: hand.body, grip: hand.grip, target: hand.target };
 const nextFrame = () => new Promise(requestAnimationFrame);
 
@@ -294,7 +292,7 @@ async function foresee() {
   const asked = state;
   try {
     const told = await ask("/foresee", { hand: held() });
-    if (state === asked && paused) futures = told;
+    if (state === asked && state.paused) futures = told;
   } catch (error) {
     say(error.message);
   }
@@ -303,31 +301,28 @@ async function foresee() {
 
 async function run() {
   await act("/state");
-  let last = performance.now(), owed = 0, began = last, stepped = 0;
+  let began = performance.now(), first = state?.time;
   for (;;) {
     const now = await nextFrame();
-    owed = Math.min(owed + (now - last) / 1000 / FRAME_S, MOST_FRAMES);
-    last = now;
-    if (paused || gone) {
-      [owed, began, stepped] = [0, now, 0];
-      $("figure-pace").textContent = "–";
-      if (gone) await new Promise((done) => setTimeout(done, 1000)).then(() => act("/state"));
-      else if (stale) await foresee();
+    if (gone) {
+      await later(RETRY_MS);
+      await act("/state");
       continue;
     }
-    const frames = Math.floor(owed);
-    if (frames < 1) continue;
-    owed -= frames;
     try {
-      show(await ask("/step", { frames, hand: held() }));
-      stepped += frames;
+      const told = await ask("/run", { hand: held() });
+      if (told.turn !== state?.turn) show(told);
     } catch (error) {
       say(error.message);
       hand = null;
     }
+    const still = !state || state.paused || gone;
+    if (still || state.time < first) [began, first] = [now, state?.time];
+    if (still) $("figure-pace").textContent = "–";
+    if (state?.paused) await (stale ? foresee() : later(LOOK_MS));
     if (now - began > 1000) {
-      $("figure-pace").textContent = `${((stepped * FRAME_S * 1000) / (now - began)).toFixed(1)} ×`;
-      [began, stepped] = [now, 0];
+      $("figure-pace").textContent = `${((1000 * (state.time - first)) / (now - began)).toFixed(1)} ×`;
+      [began, first] = [now, state.time];
     }
   }
 }
@@ -344,7 +339,7 @@ for (const [name, canvas] of Object.entries(canvases)) {
     draw();
   }).observe(canvas);
 }
-$("pause").addEventListener("click", () => pause(!paused));
+$("pause").addEventListener("click", () => pause(!state?.paused));
 $("step").addEventListener("click", () => {
   pause(true);
   act("/step", { frames: 1, hand: held() });
@@ -358,7 +353,7 @@ $("theme").addEventListener("click", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 addEventListener("keydown", (event) => {
   if (event.target.closest("button, input") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === " ") pause(!paused);
+  if (event.key === " ") pause(!state?.paused);
   else if (event.key === ".") $("step").click();
   else return;
   event.preventDefault();

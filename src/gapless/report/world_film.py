@@ -1,6 +1,7 @@
 """A film of a planar world: what happened, filled, and what an ensemble foresaw, as a tint as strong as its members agree."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,13 @@ LINE_PX = 2.0
 MARGIN_M = 0.1
 BATCH = 8
 """Frames drawn at once."""
+Tell = Callable[[float], None]
+"""Is told the share of the film that is drawn."""
 
 
-def shoot_world(scene: Scene, truth: Motion, futures: Motion, dt_s: float, out: Path) -> dict[str, Any]:
+def shoot_world(
+    scene: Scene, truth: Motion, futures: Motion, dt_s: float, out: Path, tell: Tell = lambda share: None
+) -> dict[str, Any]:
     """Write the film of a motion (step first) and of what was foreseen (member first, then step), and return its figures."""
     every = max(1, round(1 / (RATE * dt_s)))
     view, steps = framing(scene, truth), truth.position.shape[0]
@@ -39,9 +44,15 @@ def shoot_world(scene: Scene, truth: Motion, futures: Motion, dt_s: float, out: 
     command = encoding(find_encoder(), out, (view.width, view.height), RATE)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as encoder:
         try:
-            padded = jnp.concatenate([shown, jnp.repeat(shown[-1:], -len(shown) % BATCH)]).reshape(-1, BATCH)
-            drawn = b"".join(np.asarray(draw(some)).tobytes() for some in padded)
-            _, said = encoder.communicate(drawn[: len(shown) * view.width * view.height * 3], PATIENCE_S)
+            for first in range(0, len(shown), BATCH):
+                some = shown[first : first + BATCH]
+                drawn = draw(jnp.pad(some, (0, BATCH - len(some)), mode="edge"))[: len(some)]
+                encoder.stdin.write(np.asarray(drawn).tobytes())  # pyright: ignore[reportOptionalMemberAccess]
+                tell((first + len(some)) / len(shown))
+        except BrokenPipeError:
+            pass  # ffmpeg has given up, and says below why
+        try:
+            _, said = encoder.communicate(timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
             encoder.kill()
             raise GaplessError(f"ffmpeg did not finish {out} within {PATIENCE_S:.0f} s. Film fewer seconds.") from None

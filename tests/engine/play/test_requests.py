@@ -21,6 +21,9 @@ REFUSED = [
     ("/step", {"hand": {"body": "a", "grip": [0, 0], "target": [0, 0]}}, "number of a body; 'a' is none"),
     ("/step", {"hand": {"body": 19, "grip": [0, 0], "target": [0, 0]}}, "no body 19 to push"),
     ("/step", {"hand": {"body": 0, "grip": [0], "target": [0, 0]}}, r"the grip is \[x, y\]"),
+    ("/run", {"frames": 2}, "known here: hand"),
+    ("/pause", {}, "paused is true or false; None is neither"),
+    ("/pause", {"paused": 1}, "1 is neither"),
     ("/add", {}, "a circle or as a polygon"),
     ("/add", {"polygon": TRIANGLE, "circle": {}}, "one of the two"),
     ("/add", {"circle": {"centre": [0, 0], "radius": LONG}}, "the radius is made of numbers"),
@@ -54,16 +57,16 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
-fields = st.sampled_from(["frames", "hand", "circle", "polygon", "mass", "friction", "drag", "kind"])
+fields = st.sampled_from(["frames", "hand", "circle", "polygon", "mass", "friction", "drag", "kind", "paused"])
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    path=st.sampled_from(["/step", "/add", "/reset", "/clear", "/foresee"]),
+    path=st.sampled_from(["/step", "/run", "/pause", "/add", "/reset", "/clear", "/foresee"]),
     asked=st.dictionaries(fields, anything, max_size=3),
 )
 def test_no_question_is_worse_than_refused(game: Session, monkeypatch: pytest.MonkeyPatch, path: str, asked: dict):
-    for verb in ("step", "reset", "clear", "foresee"):
+    for verb in ("step", "run", "pause", "reset", "clear", "foresee"):
         monkeypatch.setattr(game, verb, lambda *_: None)
     try:
         answers(game)[path](asked)

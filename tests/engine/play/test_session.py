@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError
-from gapless.engine.play import Session
+from gapless.engine.play import DT_S, Session
 from gapless.engine.play.arena import HALF_M, SLOTS
+from gapless.engine.play.clock import MOST, Clock
 from gapless.engine.play.hand import Hand
 from gapless.engine.play.outline import Matter, circle, polygon
 
@@ -135,6 +136,33 @@ def test_aligned_members_have_neither_spread_nor_error(playing: Session):
     assert state["error"] == pytest.approx(0.15 / 3, abs=1e-4)
     playing.align()
     assert playing.state()["spread"] == playing.state()["error"] == 0.0
+
+
+def test_world_goes_on_as_fast_as_time_does_however_many_ask(playing: Session, monkeypatch: pytest.MonkeyPatch):
+    now = [10.0]
+    monkeypatch.setattr(playing, "clock", Clock(DT_S, lambda: now[0]))
+    for _ in range(30):  # two pages, half a second
+        now[0] += 1 / 60
+        playing.run()
+        playing.run()
+    assert playing.state()["time"] == pytest.approx(0.5, abs=0.02)
+    now[0] += 100.0  # nobody looked
+    playing.run()
+    assert playing.state()["time"] == pytest.approx(0.5 + MOST * DT_S, abs=0.02)
+
+
+def test_paused_world_owes_nothing_and_tells_its_turn(playing: Session, monkeypatch: pytest.MonkeyPatch):
+    now = [10.0]
+    monkeypatch.setattr(playing, "clock", Clock(DT_S, lambda: now[0]))
+    playing.pause(True)
+    paused = playing.state()
+    now[0] += 1.0
+    playing.run()
+    assert playing.state() == paused
+    playing.pause(False)
+    playing.run()
+    assert playing.state()["time"] == paused["time"]
+    assert playing.state()["turn"] > paused["turn"]
 
 
 def test_lost_member_begins_again_where_box2d_is(playing: Session):

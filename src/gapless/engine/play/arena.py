@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gapless.simulators.planar import matter
-from gapless.simulators.planar.scene import CORNERS, Motion, Scene
-from gapless.simulators.planar.scenes import GRAVITY, WALL_M, Kind, Scenes, draw
+from gapless.simulators.planar.scene import CORNERS, Motion, Scene, motion_of
+from gapless.simulators.planar.scenes import GRAVITY, Kind, Scenes, draw, walls
 
 from .outline import Drawn
 
@@ -30,7 +30,7 @@ def empty(kind: Kind) -> tuple[Scene, Motion]:
         "gravity": np.array([0.0, -GRAVITY if falls else 0.0], np.float32), "table": np.float32(0 if falls else GRAVITY),
     }  # fmt: skip
     motion = still(size)
-    for k, (box, place) in enumerate(_walls(), start=SLOTS):
+    for k, (box, place) in enumerate(walls(HALF_M), start=SLOTS):
         fields["corners"][k, :4], fields["count"][k], fields["owner"][k] = box, 4, k
         motion.position[k] = place  # pyright: ignore[reportIndexIssue]
     fields["z"][SLOTS:] = np.asarray(matter.embedding(**WALLS))
@@ -39,8 +39,7 @@ def empty(kind: Kind) -> tuple[Scene, Motion]:
 
 def still(size: int) -> Motion:
     """Everything at the origin, at rest."""
-    rows = np.zeros((size, 6), np.float32)
-    return Motion(rows[:, :2], rows[:, 2], rows[:, 3:5], rows[:, 5])  # pyright: ignore[reportArgumentType]
+    return motion_of(np.zeros((size, 6), np.float32))
 
 
 def taken(scene: Scene) -> list[int]:
@@ -87,13 +86,3 @@ def _placed(drawn: Drawn, others: list[Drawn], rng: np.random.Generator) -> Draw
 
 def _turn(angle: float) -> np.ndarray:
     return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-
-
-def _walls() -> list[tuple[np.ndarray, np.ndarray]]:
-    """Floor, ceiling and sides, each a box and its place."""
-    corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
-    out = []
-    for side in (-1, 1):
-        out.append((corner * [HALF_M[0] + WALL_M, WALL_M / 2], np.array([0.0, side * (HALF_M[1] + WALL_M / 2)])))
-        out.append((corner * [WALL_M / 2, HALF_M[1]], np.array([side * (HALF_M[0] + WALL_M / 2), 0.0])))
-    return out

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from gapless.core import GaplessError
-from gapless.simulators.planar.clone import Clone, Moving, at
+from gapless.simulators.planar.clone import Clone, Moving, at, stacked
 from gapless.simulators.planar.scene import Motion, Scene, masses
 
 from .hand import Hand, pull
@@ -21,9 +21,8 @@ class Ensemble:
     def __init__(self, members: Sequence[Clone], dt_s: float) -> None:
         if not members:
             raise GaplessError("an ensemble has at least one member; there is none.")
-        parts = [eqx.partition(member, eqx.is_array) for member in members]
-        self.size, self.dt_s, self._still = len(members), dt_s, parts[0][1]
-        self._weights = jax.tree.map(lambda *each: jnp.stack(each), *(weights for weights, _ in parts))
+        self.size, self.dt_s = len(members), dt_s
+        self._weights, self._still = stacked(members)
         self._stepped = jax.jit(self._trace)
         self.traces = 0
 

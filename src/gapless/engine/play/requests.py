@@ -53,6 +53,18 @@ def _step(session: Session, asked: Asked) -> None:
     session.step(frames, _hand(asked.get("hand")))
 
 
+def _run(session: Session, asked: Asked) -> None:
+    _only(asked, "hand")
+    session.run(_hand(asked.get("hand")))
+
+
+def _pause(session: Session, asked: Asked) -> None:
+    _only(asked, "paused")
+    if not isinstance(asked.get("paused"), bool):
+        raise GaplessError(f"paused is true or false; {_brief(asked.get('paused'))} is neither.")
+    session.pause(asked["paused"])
+
+
 def _foresee(session: Session, asked: Asked) -> dict[str, Any]:
     _only(asked, "hand")
     return session.foresee(_hand(asked.get("hand")))
@@ -80,7 +92,8 @@ def _align(session: Session, asked: Asked) -> None:
 
 
 VERBS: dict[str, Verb] = {
-    "/state": _state, "/step": _step, "/foresee": _foresee, "/add": _add, "/reset": _reset, "/clear": _clear, "/align": _align
+    "/state": _state, "/run": _run, "/pause": _pause, "/step": _step, "/foresee": _foresee, "/add": _add, "/reset": _reset,
+    "/clear": _clear, "/align": _align,
 }  # fmt: skip
 
 

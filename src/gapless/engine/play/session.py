@@ -18,6 +18,7 @@ from gapless.simulators.planar.scenes import Kind
 from gapless.simulators.planar.teacher import Box2DWorld
 
 from .arena import HALF_M, SLOTS, empty, filled, inside, random_bodies, taken
+from .clock import Clock
 from .ensemble import Ensemble, lost
 from .hand import Hand, no_hand, pull
 from .outline import Drawn, Matter
@@ -31,12 +32,13 @@ DEEPEST_M = 0.02
 
 
 class Session:
-    """Both worlds of one game, and their clock."""
+    """Both worlds of one game, and their clock; `turn` counts all that happens, so that a page knows when to draw anew."""
 
     def __init__(self, members: Sequence[Clone], bodies: int = 6, seed: int = 0, kind: Kind = "fall") -> None:
         if not 0 <= bodies <= SLOTS:
             raise GaplessError(f"a game begins with 0 to {SLOTS} bodies; {bodies} is not.")
         self.ensemble, self.bodies, self.seed = Ensemble(members, DT_S), bodies, seed
+        self.clock, self.paused, self.turn = Clock(DT_S), False, 0
         self._masses, self._pull, self._touching = jax.jit(masses), jax.jit(pull), jax.jit(_deepest)
         self.reset(kind)
 
@@ -51,6 +53,18 @@ class Session:
     def align(self) -> None:
         """Put every member where Box2D is."""
         self.moving = self.ensemble.at(self.scene, self.truth)
+        self.turn += 1
+
+    def pause(self, paused: bool) -> None:
+        """Stand still, or go on, for all who look."""
+        self.paused = paused
+        self.turn += 1
+
+    def run(self, hand: Hand | None = None) -> None:
+        """Everything as many frames later as real time has gone on, unless it is paused."""
+        frames = self.clock.due()
+        if frames and not self.paused:
+            self.step(frames, hand)
 
     def add(self, drawn: Drawn, of: Matter) -> int:
         """A body more in every world, at rest; the slot that it got."""
@@ -64,6 +78,7 @@ class Session:
             self.scene, self.truth, self.moving = before
             raise GaplessError("something is there already. Draw where there is room.")
         self._rebuild()
+        self.turn += 1
         return free[0]
 
     def step(self, frames: int, hand: Hand | None = None) -> None:
@@ -72,6 +87,7 @@ class Session:
         self.truth = self._taught(self.teacher, self.truth, held, frames)
         self.moving = self.ensemble.step(self.scene, self.moving, held, frames)
         self.frames += frames
+        self.turn += 1
         self._recover()
 
     def foresee(self, hand: Hand | None = None) -> dict[str, Any]:
@@ -99,6 +115,7 @@ class Session:
         truth = np.asarray(_places(self.truth))[slots]
         return {
             "kind": self.kind, "half": HALF_M.tolist(), "room": SLOTS, "time": round(self.frames * DT_S, 3),
+            "paused": self.paused, "turn": self.turn,
             "bodies": self.described, "truth": truth.round(4).tolist(),
             "members": members.round(4).tolist(), **_figures(truth, members), "lost": self.times_lost,
         }  # fmt: skip

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import jax
-import numpy as np
 
 from gapless.core import GaplessError, generator_for, key_for
 from gapless.nets.fitting import FitNetwork, Fitted
@@ -54,27 +53,38 @@ class Taught(NamedTuple):
     whole: float
 
 
-Tell = Callable[[str], None]
+Tell = Callable[[str, float], None]
+"""Is told what is done now, and the share of a member's course that lies behind."""
+BEGINS = {"pairs": 0.0, "law": 0.25, "scenes": 0.4, "whole": 0.65}
+"""Where each part of the course begins, as a share of its time."""
 
 
-def teach(course: Course, seed: int, member: int, tell: Tell = lambda what: None) -> Taught:
+def teach(course: Course, seed: int, member: int, tell: Tell = lambda what, share: None) -> Taught:
     """One member of the ensemble."""
     key = key_for(seed, "clone", member)
     clone = Clone(key, course.rounds)
-    tell(f"member {member + 1} of {course.members}: {course.pairs.scenes} pairs meet in Box2D")
-    taught, held_out = _lessons(course.pairs, seed, member, "pairs")
-    tell(f"member {member + 1} of {course.members}: fitting what a touch does, {course.law.steps} steps")
+    taught, held_out = _lessons(course, seed, member, "pairs", tell)
+    tell(f"fitting what a touch does, {course.law.steps} steps", BEGINS["law"])
     noisy = course.pairs.teacher.scatter > 0
     law = fit_law(clone, taught, held_out, course.law, jax.random.fold_in(key, 1), noisy)
-    tell(f"member {member + 1} of {course.members}: {course.scenes.scenes} scenes in Box2D")
-    taught, held_out = _lessons(course.scenes, seed, member, "scenes")
-    tell(f"member {member + 1} of {course.members}: fitting everything, {course.whole.steps} steps")
+    taught, held_out = _lessons(course, seed, member, "scenes", tell)
+    tell(f"fitting everything, {course.whole.steps} steps", BEGINS["whole"])
     whole: Fitted = fit_clone(law.module, taught, held_out, course.whole, jax.random.fold_in(key, 2))
     return Taught(whole.module, float(law.held_out), float(whole.held_out))
 
 
-def _lessons(recipe: Teach, seed: int, member: int, name: str) -> tuple[Lessons, Lessons]:
+def _lessons(course: Course, seed: int, member: int, name: str, tell: Tell) -> tuple[Lessons, Lessons]:
+    """Taught, and held out."""
+    recipe, words, ends = (
+        (course.pairs, "pairs meet", BEGINS["law"]) if name == "pairs" else (course.scenes, "scenes", BEGINS["whole"])
+    )
     fewer = replace(recipe, scenes=max(1, int(HELD_OUT * recipe.scenes)))
-    rng: np.random.Generator = generator_for(seed, "lessons", name, member)
+    begins = BEGINS[name]
+
+    def done(scenes: int) -> None:
+        share = begins + (ends - begins) * scenes / recipe.scenes
+        tell(f"{scenes} of {recipe.scenes} {words} in Box2D", share)
+
     with jax.default_device(jax.devices("cpu")[0]):  # scenes are drawn one by one, which a GPU is slow at
-        return lessons(recipe, rng), lessons(fewer, generator_for(seed, "held out", name, member))
+        taught = lessons(recipe, generator_for(seed, "lessons", name, member), done)
+        return taught, lessons(fewer, generator_for(seed, "held out", name, member))

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 from gapless.simulators.planar.clone import Push, pushed
 from gapless.simulators.planar.contacts import Contacts, find
 from gapless.simulators.planar.matter import NAMED, TYPICAL
-from gapless.simulators.planar.scene import Mass, Motion, Scene, masses
+from gapless.simulators.planar.scene import Mass, Motion, Scene, gyration, masses
 from gapless.simulators.planar.teacher import SPIN_ARM
 
 from .observed import Observed
@@ -91,7 +91,7 @@ def _touch(
     arm = contacts.arm[:, side]
     begun = pushed(scene, mass, step.before, step.push, step.dt_s)
     done = jnp.concatenate([step.after.velocity, step.after.spin[:, None]], -1)
-    radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
+    radius = gyration(mass)
     change = done - begun
     across, along = _dot(change[own, :2], normal), _dot(change[own, :2], tangent)
     back, aside = -_dot(change[other, :2], normal), -_dot(change[other, :2], tangent)
@@ -128,7 +128,7 @@ def _touch(
 def _body(step: _Step, met: Array) -> tuple[Float[Array, "body feature"], Float[Array, "body embedding"]]:
     """What a body's own motion tells about it, and the coordinates that it implies."""
     scene, prior, mass = step.scene, step.prior, step.mass
-    radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
+    radius = gyration(mass)
     change = step.after.velocity - step.before.velocity - step.dt_s * scene.gravity
     push = step.dt_s * step.push.force
     force, strength = _unit(push)

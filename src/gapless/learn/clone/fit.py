@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from gapless.nets.fitting import FitNetwork, Fitted, fit_network
 from gapless.simulators.planar.clone import Clone, Moving, Push, at
 from gapless.simulators.planar.law import Law
-from gapless.simulators.planar.scene import Motion, Scene, masses
+from gapless.simulators.planar.scene import Motion, Scene, gyration, masses
 
 from .lessons import Lessons
 
@@ -105,8 +105,7 @@ def _length(error: Float[Array, "body 3"], bend: float) -> Float[Array, " body"]
 
 
 def _reach(scene: Scene) -> Float[Array, " body"]:
-    mass = masses(scene)
-    return jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6))
+    return gyration(masses(scene))
 
 
 def _on_device(lessons: Lessons) -> Lessons:

@@ -59,8 +59,8 @@ class Prompter(eqx.Module):
         told = evidence(scene, believed, observed)
         open_ = (believed.deviation > 0) & spoken_of(scene, told)
         encoded = self.encoder(scene, believed, told)
-        asked = asked_for(jnp.any(told.touching, (1, 2)), open_, *most)
-        refined = refine(clone, scene, observed, believed, encoded, asked, recipe)
+        asked = asked_for(jnp.any(told.touching, (1, 2)), open_, encoded, most)
+        refined = refine(clone, scene, observed, believed, asked, recipe)
         return Prompted(
             believed, self._honest(believed, encoded, open_), self._honestly(believed, refined, open_), open_
         )

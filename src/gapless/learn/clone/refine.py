@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from gapless.simulators.planar.clone import Clone, Moving, Push
 from gapless.simulators.planar.matter import NAMED
-from gapless.simulators.planar.scene import Motion, Scene, masses
+from gapless.simulators.planar.scene import Motion, Scene, gyration, masses
 
 from .descent import descend, sweep
 from .observed import Observed
@@ -56,25 +56,28 @@ class Asked(NamedTuple):
 
     touching: Bool[Array, " step"]
     chosen: Int[Array, " column"]
+    begin: Float[Array, "part embedding"]
+    """The first guess at all of them."""
     swept: Int[Array, " swept"]
     """Which of those can have kinks: a friction that is only known to be large enough, a bounce that was never asked for."""
 
 
-def asked_for(touching: Bool[Array, " step"], open_: Bool[Array, "part embedding"], count: int, swept: int) -> Asked:
-    """Open coordinates; at most `count`, and at most `swept` of friction and restitution."""
+def asked_for(
+    touching: Bool[Array, " step"], open_: Bool[Array, "part embedding"], first: Matter, most: tuple[int, int]
+) -> Asked:
+    """Open coordinates; at most as many as `most` says, and as many of friction and restitution."""
+    count, swept = most
     chosen = jnp.flatnonzero(open_.reshape(-1), size=count, fill_value=open_.size)
     kinked = (chosen < open_.size) & jnp.isin(chosen % open_.shape[1], KINKED)
-    return Asked(touching, chosen, jnp.flatnonzero(kinked, size=swept, fill_value=count))
+    return Asked(touching, chosen, first.mean, jnp.flatnonzero(kinked, size=swept, fill_value=count))
 
 
-def refine(
-    clone: Clone, scene: Scene, observed: Observed, prior: Matter, first: Matter, asked: Asked, recipe: Refining
-) -> Refined:
+def refine(clone: Clone, scene: Scene, observed: Observed, prior: Matter, asked: Asked, recipe: Refining) -> Refined:
     """The posterior around its peak nearest to the first guess; coordinates that are not open stay as the prior has them."""
     flat, chosen = prior.mean.reshape(-1), asked.chosen
     unit = jnp.append(prior.deviation.reshape(-1), 0.0)[chosen]
     unit = jnp.where(unit > 0, unit, 1.0)
-    middle, begin = (jnp.append(m.mean.reshape(-1), 0.0)[chosen] / unit for m in (prior, first))
+    middle, begin = (jnp.append(m.reshape(-1), 0.0)[chosen] / unit for m in (prior.mean, asked.begin))
     steps = _worth_most(observed, asked.touching, recipe.steps)
 
     def residuals(x: Float[Array, " column"]) -> Float[Array, " residual"]:
@@ -106,7 +109,7 @@ def _residuals(
         return clone.step(scene, Moving(before, nothing), push, dt_s).motion
 
     found = jax.vmap(predicted)(steps.before, steps.push)
-    radius = jax.lax.stop_gradient(jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9))
+    radius = jax.lax.stop_gradient(gyration(mass))
     off = jnp.concatenate(
         [found.velocity - steps.after.velocity, (radius * (found.spin - steps.after.spin))[..., None]], -1
     )

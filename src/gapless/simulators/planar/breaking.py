@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from .clone import Moving
+from .geometry import turned
 from .matter import named
 from .scene import Mass, Motion, Scene, masses, shape_inertia, sized
 
@@ -77,7 +78,7 @@ def _regrouped(
     changed = _changed(scene.owner, owner, count)
 
     # Relative to a body nearby, so that single precision suffices.
-    arm = _turned(centre, motion.angle[old])
+    arm = turned(centre, motion.angle[old])
     apart = motion.position[old] - motion.position[begins]
     place, speed = (
         apart + arm,
@@ -87,8 +88,8 @@ def _regrouped(
     middle, drift = mean(place), mean(speed)
 
     outline, _, _ = sized(scene)
-    corners = _turned(outline, motion.angle[old][:, None]) + (apart - middle[new])[:, None]
-    corners = _turned(corners, -motion.angle[begins][:, None]) / named(scene.z, "size")[:, None, None]
+    corners = turned(outline, motion.angle[old][:, None]) + (apart - middle[new])[:, None]
+    corners = turned(corners, -motion.angle[begins][:, None]) / named(scene.z, "size")[:, None, None]
     corners = jnp.where(changed[new][:, None, None], corners, scene.corners)
     after = scene._replace(corners=corners, owner=owner, free=free)
 
@@ -135,11 +136,6 @@ def _matter(scene: Scene) -> tuple[Float[Array, " part"], Float[Array, " part"],
     # From a corner and not from the body's centre: small parts far out would lose their digits.
     per_kg, centre = jax.vmap(shape_inertia)(outline - outline[:, :1], count, radius)
     return kg, kg * per_kg * named(scene.z, "inertia"), centre + outline[:, 0]
-
-
-def _turned(vector: Float[Array, "*n 2"], angle: Float[Array, "*n"]) -> Float[Array, "*n 2"]:
-    cos, sin = jnp.cos(angle), jnp.sin(angle)
-    return jnp.stack([vector[..., 0] * cos - vector[..., 1] * sin, vector[..., 0] * sin + vector[..., 1] * cos], -1)
 
 
 def _across(vector: Float[Array, "*n 2"]) -> Float[Array, "*n 2"]:

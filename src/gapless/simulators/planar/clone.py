@@ -7,6 +7,7 @@ weights decide how near a few rounds come. What a touch does, its friction and i
 embeddings.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import equinox as eqx
@@ -65,6 +66,12 @@ class Clone(eqx.Module):
         place = self.settling(contacts, edges, place, place + dt_s * velocity)
         after = Motion(place[:, :2], place[:, 2], velocity[:, :2], velocity[:, 2])
         return Moving(after, _remember(moving.held, contacts, impulse))
+
+
+def stacked(clones: Sequence[Clone]) -> tuple[Clone, Clone]:
+    """All of them as one whose arrays lead with the member, and what of it is no array."""
+    parts = [eqx.partition(clone, eqx.is_array) for clone in clones]
+    return jax.tree.map(lambda *each: jnp.stack(each), *(arrays for arrays, _ in parts)), parts[0][1]
 
 
 def at(scene: Scene, motion: Motion) -> Moving:

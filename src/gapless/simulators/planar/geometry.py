@@ -51,7 +51,7 @@ def touch(first: Outline, second: Outline) -> Touch:
     """The points where two parts touch, in the world."""
     flat = _faces(first, second)
     mixed = _face_and_circle(first, second)
-    mirrored = _turned(_face_and_circle(second, first))
+    mirrored = _flipped(_face_and_circle(second, first))
     circles = _circles(first, second)
     found = _choose(second.round, _choose(first.round, circles, mixed), _choose(first.round, mirrored, flat))
     radius = first.radius + second.radius
@@ -62,7 +62,7 @@ def _choose(which: Bool[Array, ""], yes: Touch, no: Touch) -> Touch:
     return jax.tree.map(lambda a, b: jnp.where(which, a, b), yes, no)
 
 
-def _turned(found: Touch) -> Touch:
+def _flipped(found: Touch) -> Touch:
     return found._replace(normal=-found.normal, face=1 - found.face)
 
 
@@ -146,6 +146,12 @@ def _clipped(edge: Float[Array, "2 2"], normal: Array, offset: Array) -> tuple[F
 def _swap(flip: Bool[Array, ""], first: Outline, second: Outline) -> tuple[Outline, Outline]:
     pick = lambda a, b: jnp.where(flip, b, a)  # noqa: E731
     return jax.tree.map(pick, first, second), jax.tree.map(pick, second, first)
+
+
+def turned(vector: Float[Array, "*n 2"], angle: Float[Array, "*n"]) -> Float[Array, "*n 2"]:
+    """Vectors turned to the left by so many radians."""
+    cos, sin = jnp.cos(angle), jnp.sin(angle)
+    return jnp.stack([vector[..., 0] * cos - vector[..., 1] * sin, vector[..., 0] * sin + vector[..., 1] * cos], -1)
 
 
 def _next(of: Outline, corner: Int[Array, ""]) -> Int[Array, ""]:

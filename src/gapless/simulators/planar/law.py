@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .contacts import Contacts
 from .matter import NAMED
-from .scene import Mass, Scene
+from .scene import Mass, Scene, gyration
 
 HIDDEN = 32
 CALM = -6.0
@@ -84,7 +84,7 @@ class Law(eqx.Module):
         # A body of several parts rubs as their mean: what it is made of is weighed below by its mass.
         drag = jax.ops.segment_sum(scene.z[:, NAMED.index("drag")] * there, scene.owner, bodies)
         drag = drag / jnp.maximum(jax.ops.segment_sum(there, scene.owner, bodies), 1.0)
-        radius = jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
+        radius = gyration(mass)
         seen = jnp.stack([drag, jnp.log(radius)], -1)
         share, arm = jnp.exp(jax.vmap(self.table)(seen)).T
         grip = share * mass.kg * scene.table

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Belief, Chosen, GaplessError, Parameter, Params, Signals
 
-from .clone import Clone, Moving, at, no_push
+from .clone import Clone, Moving, at, no_push, stacked
 from .scene import Scene
 from .table_simulator import TableSimulator
 from .tabletop import SUBSTEPS, Tabletop
@@ -45,7 +45,7 @@ class CloneRobot(TableSimulator):
         if self.members > 1:
             choice = Parameter(MEMBER, "", 0.0, 0.0, self.members - 1.0, "contact", free=False)
             self.parameters = (*table.parameters, choice)
-        self._ensemble = _stacked(clones)
+        self._ensemble = eqx.combine(*stacked(clones))
 
     def init(self) -> TableState:
         return self._begun({}, {})
@@ -93,12 +93,6 @@ class CloneRobot(TableSimulator):
 def over_members(belief: Belief, robot: CloneRobot) -> Belief:
     """The belief, and beside it any member of the ensemble, where there are several."""
     return Chosen(belief, MEMBER, robot.members) if robot.members > 1 else belief
-
-
-def _stacked(clones: Sequence[Clone]) -> Clone:
-    """All of them as one, whose arrays lead with the member."""
-    arrays, static = eqx.partition(list(clones), eqx.is_array)
-    return eqx.combine(jax.tree.map(lambda *w: jnp.stack(w), *arrays), static[0])
 
 
 @eqx.filter_jit

@@ -45,6 +45,11 @@ class Motion(NamedTuple):
     spin: Float[Array, " body"]
 
 
+def motion_of(rows: Float[Array, "body 6"]) -> Motion:
+    """Each row is place, angle, velocity and spin of a body."""
+    return Motion(rows[:, :2], rows[:, 2], rows[:, 3:5], rows[:, 5])
+
+
 class Mass(NamedTuple):
     """How bodies resist; inverses are zero for those that nothing moves."""
 
@@ -66,6 +71,11 @@ def masses(scene: Scene) -> Mass:
     return Mass(
         total, inertia, *(jnp.where(scene.free & (x > 0), 1 / jnp.where(x > 0, x, 1.0), 0.0) for x in (total, inertia))
     )
+
+
+def gyration(mass: Mass) -> Float[Array, " body"]:
+    """Radius at which all of a body's mass would have its inertia, in m; nearly zero where nothing is."""
+    return jnp.sqrt(mass.inertia / jnp.maximum(mass.kg, 1e-6) + 1e-9)
 
 
 def sized(scene: Scene) -> tuple[Float[Array, "part corner 2"], Int[Array, " part"], Float[Array, " part"]]:

@@ -8,7 +8,7 @@ import numpy as np
 from gapless.core import GaplessError
 
 from . import matter
-from .scene import CORNERS, Motion, Scene
+from .scene import CORNERS, Motion, Scene, motion_of
 
 GRAVITY = 9.81
 WALL_M = 2.0
@@ -71,7 +71,7 @@ def draw(recipe: Scenes, rng: np.random.Generator) -> tuple[Scene, Motion]:
         rows[:count, 3:5] = _inward(places, pace, rng)
     rows[:count, 5] = pace * rng.uniform(-1, 1, count) / reach
     if recipe.walls:
-        for k, (box, at) in enumerate(_walls(half), start=count):
+        for k, (box, at) in enumerate(walls(half), start=count):
             corners[k, :4], counts[k], owner[k], rows[k, :2] = box, 4, k, at
         z[count : count + 4] = np.asarray(
             matter.embedding(friction=rng.uniform(0.1, 0.9), restitution=rng.uniform(0, 0.5))
@@ -82,8 +82,7 @@ def draw(recipe: Scenes, rng: np.random.Generator) -> tuple[Scene, Motion]:
         z.astype(np.float32), free, np.array([0.0, -GRAVITY if falls else 0.0], np.float32),
         np.float32(GRAVITY if recipe.kind == "table" else 0.0),
     )  # fmt: skip  # pyright: ignore[reportArgumentType]
-    rows = rows.astype(np.float32)
-    return scene, Motion(rows[:, :2], rows[:, 2], rows[:, 3:5], rows[:, 5])  # pyright: ignore[reportArgumentType]
+    return scene, motion_of(rows.astype(np.float32))
 
 
 def _matter(count: int, reach: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -178,8 +177,8 @@ def _discs(rng: np.random.Generator, count: int) -> np.ndarray:
     return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], 1)
 
 
-def _walls(half: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Floor, ceiling and two sides, each a box and its place."""
+def walls(half: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Floor, ceiling and two sides around an inside of half that width and height, each a box and its place."""
     corner = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
     wide, high = half[0] + WALL_M, half[1]
     out = []

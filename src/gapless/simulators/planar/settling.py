@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .contacts import Contacts
-from .geometry import SLOP_M
+from .geometry import SLOP_M, turned
 from .rounds import Edges, levers
 
 HIDDEN = 16
@@ -52,15 +52,10 @@ def _now(
     second = contacts.face == 1
     owner = jnp.where(second, contacts.body[:, 1], contacts.body[:, 0])
     other = jnp.where(second, contacts.body[:, 0], contacts.body[:, 1])
-    turned = place[:, 2] - before[:, 2]
-    normal = _turn(contacts.normal, jnp.where(contacts.face < 2, turned[owner], 0.0))
-    corner = _turn(contacts.corner - before[other, :2], turned[other]) + place[other, :2]
-    ground = _turn(contacts.corner - before[owner, :2], turned[owner]) + place[owner, :2]
+    spun = place[:, 2] - before[:, 2]
+    normal = turned(contacts.normal, jnp.where(contacts.face < 2, spun[owner], 0.0))
+    corner = turned(contacts.corner - before[other, :2], spun[other]) + place[other, :2]
+    ground = turned(contacts.corner - before[owner, :2], spun[owner]) + place[owner, :2]
     sign = jnp.where(second, -1.0, 1.0)
     separation = sign * jnp.sum(normal * (corner - ground), -1) + contacts.separation
     return separation, levers(normal, corner[:, None] - place[contacts.body, :2])
-
-
-def _turn(vector: Float[Array, "contact 2"], angle: Float[Array, " contact"]) -> Float[Array, "contact 2"]:
-    cos, sin = jnp.cos(angle), jnp.sin(angle)
-    return jnp.stack([vector[:, 0] * cos - vector[:, 1] * sin, vector[:, 0] * sin + vector[:, 1] * cos], -1)

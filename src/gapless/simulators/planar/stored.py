@@ -30,6 +30,17 @@ def members(folder: Path = SHIPPED) -> list[Clone]:
     return FILES.load(folder, _untrained)
 
 
+def members_and_said(folder: Path) -> tuple[list[Clone], dict[str, Any]]:
+    """The same, and what was said about how they came to be."""
+    said: dict[str, Any] = {}
+
+    def like(description: dict[str, Any]) -> list[Clone]:
+        said.update(description.get("said") or {})
+        return _untrained(description)
+
+    return FILES.load(folder, like), said
+
+
 def _untrained(said: dict[str, Any]) -> list[Clone]:
     count, rounds = int(said["members"]), int(said["rounds"])
     if not (1 <= count <= MOST_MEMBERS and 1 <= rounds <= MOST_ROUNDS):

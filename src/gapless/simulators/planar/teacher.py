@@ -15,7 +15,7 @@ from jaxtyping import Float
 from gapless.core import GaplessError
 
 from . import matter
-from .scene import Mass, Motion, Scene, masses, sized
+from .scene import Mass, Motion, Scene, masses, motion_of, sized
 
 SPIN_ARM = 0.943
 """Lever of a table's friction against turning, in radii of gyration: that of a disc pressed evenly."""
@@ -87,15 +87,7 @@ class Box2DWorld:
             if body is not None:
                 place, velocity = body.worldCenter, body.linearVelocity
                 rows[k] = place.x, place.y, body.angle, velocity.x, velocity.y, body.angularVelocity
-        return Motion(rows[:, :2], rows[:, 2], rows[:, 3:5], rows[:, 5])  # pyright: ignore[reportArgumentType]
-
-    def put(self, motion: Motion) -> None:
-        """Move every body there."""
-        for k, body in enumerate(self.handles):
-            if body is not None:
-                body.transform = (tuple(map(float, motion.position[k])), float(motion.angle[k]))
-                body.linearVelocity = tuple(map(float, motion.velocity[k]))
-                body.angularVelocity = float(motion.spin[k])
+        return motion_of(rows)
 
     def _body(self, b2: ModuleType, motion: Motion, which: int) -> Any:
         return self.world.CreateBody(
