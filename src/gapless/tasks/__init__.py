@@ -2,10 +2,11 @@
 
 from gapless.core import Task
 
+from .hop import Hop, HopBack
 from .push import Push
 from .slide import Slide
 from .swingup import RotarySwingUp, SwingUp
 
-TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push)}
+TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push, Hop, HopBack)}
 
-__all__ = ["TASKS", "Push", "RotarySwingUp", "Slide", "SwingUp"]
+__all__ = ["TASKS", "Hop", "HopBack", "Push", "RotarySwingUp", "Slide", "SwingUp"]

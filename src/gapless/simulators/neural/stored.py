@@ -1,0 +1,72 @@
+"""Clones on disk: independent members, each a trunk and the limbs of the robots that share it, and those of the package."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from gapless.core import GaplessError
+from gapless.nets.described import Described
+
+from .clone import Clone, Limb, Trunk
+
+FILES = Described("robots", 1, "Clone the robots again")
+SHIPPED = Path(__file__).parent / "weights"
+MOST = 4096
+"""Members, robots, layers and numbers of one layer that are taken for those of a clone."""
+Family = tuple[Trunk, dict[str, Limb]]
+
+
+def save_family(folder: Path, members: Sequence[dict[str, Clone]], said: dict[str, Any] | None = None) -> None:
+    """Write robots.safetensors and robots.json, with whatever is `said` about how they came to be."""
+    if not members or not members[0]:
+        raise GaplessError("clones without a member or a robot are not stored. Fit at least one.")
+    families = [_family(clones) for clones in members]
+    trunk, limbs = families[0]
+    described = {
+        "members": len(members),
+        "width": trunk.width,
+        "depth": len(trunk.layers),
+        "mind": trunk.mind.weight.shape[0],
+        "robots": {
+            name: [limb.enter.weight.shape[0], limb.embed.weight.shape[0], limb.change.shape[0]]
+            for name, limb in limbs.items()
+        },
+        "said": said or {},
+    }
+    FILES.save(folder, families, described)
+
+
+def load_family(folder: Path = SHIPPED) -> list[dict[str, Clone]]:
+    """The clones that `save_family` wrote, by member and robot; without a folder, those of the package."""
+    families = FILES.load(folder, _untrained)
+    return [{name: Clone(trunk, limb) for name, limb in limbs.items()} for trunk, limbs in families]
+
+
+def clones_of_robot(robot: str, folder: Path = SHIPPED) -> list[Clone]:
+    """All members of one robot."""
+    members = load_family(folder)
+    if robot not in members[0]:
+        known = ", ".join(sorted(members[0]))
+        raise GaplessError(f"there is no clone of {robot!r} in {folder} (there is: {known}). Teach one: gapless clone.")
+    return [clones[robot] for clones in members]
+
+
+def _family(clones: dict[str, Clone]) -> Family:
+    return next(iter(clones.values())).trunk, {name: clones[name].limb for name in sorted(clones)}
+
+
+def _untrained(said: dict[str, Any]) -> list[Family]:
+    members, width, depth, mind = (int(said[k]) for k in ("members", "width", "depth", "mind"))
+    robots = {str(name): [int(n) for n in sizes] for name, sizes in said["robots"].items()}
+    numbers = [members, width, depth, mind, len(robots), *(n for sizes in robots.values() for n in sizes)]
+    if not all(0 <= n <= MOST for n in numbers) or min(members, width, depth, mind, len(robots)) < 1:
+        raise ValueError("its sizes are not those of a clone")
+
+    def like(key: jax.Array) -> Family:
+        trunk = Trunk(key, width, depth, mind)
+        return trunk, {name: Limb(trunk, *sizes, key) for name, sizes in sorted(robots.items())}
+
+    return [eqx.filter_eval_shape(like, jax.random.key(0))] * members
