@@ -42,8 +42,6 @@ def main() -> None:
     say(f"{jax.devices()}, {len(os.sched_getaffinity(0))} cores")
     RESULTS.mkdir(parents=True, exist_ok=True)
     cpu = jax.devices("cpu")[0]
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, cores[: 8 if len(cores) > 4 else len(cores)])
     with jax.default_device(cpu):
         bodies, held_out = taught()
     say(f"lessons: {({n: len(b.lessons.control) for n, b in bodies.items()})}")

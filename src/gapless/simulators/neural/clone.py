@@ -24,7 +24,8 @@ class Affine(eqx.Module):
         self.bias = jnp.zeros(out)
 
     def __call__(self, x: Float[Array, "world into"]) -> Float[Array, "world out"]:
-        return x @ self.weight + self.bias
+        # Graphics cards would round to ten bits by themselves.
+        return jnp.matmul(x, self.weight, precision=jax.lax.Precision.HIGHEST) + self.bias
 
 
 class Trunk(eqx.Module):
