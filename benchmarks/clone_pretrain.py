@@ -33,9 +33,10 @@ MEMBERS, COUSINS, LOOK_S = (2, 1, 10.0) if SMALL else (4, 6, 60.0)
 NAMES = ("cartpole", "hopper") if SMALL else tuple(ROBOTS)
 PIECE = Teach(stretches=500 if SMALL else 4000, length=12, worlds=500 if SMALL else 1000)
 MOST_PIECES = 1 if SMALL else 30
-STAGES = (
-    (Stage(1, 20, 64), Stage(4, 30, 32)) if SMALL else (Stage(1, 25, 4096), Stage(4, 30, 2048), Stage(12, 45, 1024))
-)
+MEMBERS, COUSINS = (int(os.environ.get(k, v)) for k, v in (("MEMBERS", MEMBERS), ("COUSINS", COUSINS)))
+LARGE = not SMALL and jax.default_backend() != "cpu"
+SHARES, BATCHES = (25, 30, 45), (4096, 2048, 1024) if LARGE else (512, 256, 96)
+STAGES = tuple(Stage(u, s, 64 if SMALL else b) for u, s, b in zip((1, 4, 12), SHARES, BATCHES, strict=True))
 
 
 def main() -> None:
@@ -45,11 +46,11 @@ def main() -> None:
     with jax.default_device(cpu):
         bodies, held_out = taught()
     say(f"lessons: {({n: len(b.lessons.control) for n, b in bodies.items()})}")
-    recipe = FitClone(STAGES, rate=3e-3, chunk=10 if SMALL else 200, seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)))
+    recipe = FitClone(STAGES, rate=3e-3, chunk=200 if LARGE else 50, seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)))
     look = Look(held_out)
     members = fit_clones(bodies, recipe, MEMBERS, jax.random.key(0), tell=look)
     keep(members, look.rows)
-    for name in NAMES:
+    for name in NAMES if LARGE or SMALL else ():
         for worlds in (64,) if SMALL else (4096, 16384, 65536):
             if spent() < LIMIT_S - 5:
                 look.rows.append({"robot": name, "worlds": worlds, "world_steps_per_s": rate(members[0][name], name, worlds)})
