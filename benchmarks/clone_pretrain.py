@@ -46,7 +46,7 @@ def main() -> None:
     with jax.default_device(cpu):
         bodies, held_out = taught()
     say(f"lessons: {({n: len(b.lessons.control) for n, b in bodies.items()})}")
-    recipe = FitClone(STAGES, rate=3e-3, chunk=200 if LARGE else 50, seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)))
+    recipe = FitClone(STAGES, rate=3e-3, chunk=200 if LARGE else 20, turns=not LARGE, seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)))
     look = Look(held_out)
     members = fit_clones(bodies, recipe, MEMBERS, jax.random.key(0), tell=look)
     keep(members, look.rows)

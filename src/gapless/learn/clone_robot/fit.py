@@ -44,6 +44,8 @@ class FitClone:
     """Learning rate at the start; it falls to nothing along a cosine over all stages."""
     chunk: int = 100
     """Steps compiled into one call, after which progress is told."""
+    turns: bool = True
+    """Whether robots take turns of `chunk` steps, which compiles sooner; else each step is about all of them."""
     seconds: float | None = None
     """Stop after this time, each stage taking its share of it, however many steps that is; the result then depends on the machine."""
 
@@ -97,39 +99,42 @@ class _Fit:
         arrays, static = eqx.partition(family, _fitted(family))
         memory = jax.vmap(self._adam.init)(arrays)
         done, total, began = 0, sum(s.steps for s in self.recipe.stages), time.perf_counter()
-        share, until = 0.0, 0
+        share, until, names = 0.0, 0, tuple(sorted(self._skeletons))
         for stage in self.recipe.stages:
             until += stage.steps
             while share < until / total - 1e-9:
+                about = (names[done // self.recipe.chunk % len(names)],) if self.recipe.turns else names
                 rate = jnp.float32(self.recipe.rate * (0.5 + 0.5 * np.cos(np.pi * share)) + 1e-6)
                 count = self.recipe.chunk if self.recipe.seconds else min(self.recipe.chunk, until - done)
                 keys = jax.random.split(jax.random.fold_in(key, done), count)
-                (arrays, memory), losses = self._steps((arrays, memory), static, self._lessons, (rate, keys), stage)
+                (arrays, memory), losses = self._steps((arrays, memory), static, self._lessons, (rate, keys), (stage, about))
                 done += count
                 spent = time.perf_counter() - began
                 share = done / total if self.recipe.seconds is None else spent / self.recipe.seconds
                 tell(share, done, float(losses.mean()), eqx.combine(arrays, static))
         return eqx.combine(arrays, static)
 
-    def _some_steps(self, held: Any, static: Any, lessons: Any, turns: Any, stage: Stage) -> Any:
+    def _some_steps(self, held: Any, static: Any, lessons: Any, turns: Any, what: tuple[Stage, tuple[str, ...]]) -> Any:
         rate, keys = turns
         members = jax.tree.leaves(held[0])[0].shape[0]
 
         def step(held: Any, key: PRNGKeyArray) -> Any:
-            one = lambda arrays, memory, static, key: self._step(arrays, memory, static, lessons, key, stage)  # noqa: E731
+            one = lambda arrays, memory, static, key: self._step(arrays, memory, static, lessons, key, *what)  # noqa: E731
             change, memory, loss = eqx.filter_vmap(one)(*held, static, jax.random.split(key, members))
             return (jax.tree.map(lambda a, by: a - rate * by, held[0], change), memory), loss
 
         return jax.lax.scan(step, held, keys)
 
-    def _step(self, arrays: Any, memory: Any, static: Any, lessons: Any, key: PRNGKeyArray, stage: Stage) -> Any:
+    def _step(
+        self, arrays: Any, memory: Any, static: Any, lessons: Any, key: PRNGKeyArray, stage: Stage, names: tuple[str, ...]
+    ) -> Any:  # fmt: skip
         def loss(arrays: Any) -> Float[Array, ""]:
             trunk, limbs = eqx.combine(arrays, static)
             total = jnp.zeros(())
-            for number, name in enumerate(sorted(limbs)):
+            for number, name in enumerate(names):
                 piece = _picked(lessons[name], stage, jax.random.fold_in(key, number))
                 total += stretch_loss(Clone(trunk, limbs[name]), self._skeletons[name], piece)
-            return total / len(limbs)
+            return total / len(names)
 
         found, grads = jax.value_and_grad(loss)(arrays)
         change, memory = self._adam.update(grads, memory)

@@ -68,7 +68,8 @@ class Lessons(NamedTuple):
 
 _moments = jax.jit(moments)
 Begin = Callable[[jax.Array, int], Signals]
-Send = Callable[[Signals, np.random.Generator], np.ndarray]
+Send = Callable[[Signals], np.ndarray]
+"""What is known of the joints → commands."""
 
 
 def lessons(
@@ -92,13 +93,26 @@ class Drawing:
 
     def piece(self, state: MujocoState, rng: np.random.Generator) -> Lessons:
         """One stretch in each world."""
-        params, start, worlds = self.params(rng), self.anywhere(rng), self.simulator.worlds
-        for begin in self._begins:
-            share = self.recipe.explored / len(self._begins)
-            start = _mixed(start, _begun(begin, worlds, jax.random.key(rng.integers(2**31))), share, rng)
-        state, _, known = self.simulator.reset(state, np.ones(worlds, bool), params, start, jax.random.key(0))
-        found = record(self.simulator, state, known, params, Commands(self.simulator, rng), self.recipe.length)
+        params, start = self.params(rng), self.start(rng)
+        return self._recorded(begun(self.simulator, state, params, start), params, Commands(self.simulator, rng))
+
+    def written(self, rng: np.random.Generator) -> tuple[dict, dict, np.ndarray, Lessons]:
+        """Parameters, starts and commands of one stretch in each world, to be played elsewhere, and what came of them."""
+        params, start, send = self.params(rng), self.start(rng), Kept(Commands(self.simulator, rng))
+        found = self._recorded(begun(self.simulator, self.simulator.init(), params, start), params, send)
+        return params, start, np.stack(send.sent, 1), found
+
+    def _recorded(self, first: tuple[MujocoState, Signals], params: dict, send: Send) -> Lessons:
+        found = record(self.simulator, first, params, send, self.recipe.length)
         return found._replace(counts=_within(self.reach, found))
+
+    def start(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Some where tasks begin, the others from anywhere."""
+        start, worlds = self.anywhere(rng), self.simulator.worlds
+        for begin in self._begins:
+            other = _begun(begin, worlds, jax.random.key(rng.integers(2**31)))
+            start = _mixed(start, other, self.recipe.explored / len(self._begins), rng)
+        return start
 
     def params(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """More often near what the model says than far from it, and everywhere in the plausible range."""
@@ -134,10 +148,24 @@ class Drawing:
         return place[np.concatenate(chosen)]
 
 
+def played(simulator: MujocoSimulator, params: dict, start: dict, sent: Float[np.ndarray, "world step command"]) -> Lessons:
+    """Stretches with given parameters, starts and commands."""
+    rows = iter(np.moveaxis(sent, 1, 0))
+    first = begun(simulator, simulator.init(), params, start)
+    return record(simulator, first, params, lambda known: next(rows), sent.shape[1])
+
+
+def begun(simulator: MujocoSimulator, state: MujocoState, params: dict, start: Signals) -> tuple[MujocoState, Signals]:
+    """All worlds at their start, and what is known of it."""
+    state, _, known = simulator.reset(state, np.ones(simulator.worlds, bool), params, start, jax.random.key(0))
+    return state, known
+
+
 def record(
-    simulator: MujocoSimulator, state: MujocoState, known: Signals, params: dict, send: Callable[[Signals], np.ndarray], length: int
-) -> Lessons:  # fmt: skip
+    simulator: MujocoSimulator, first: tuple[MujocoState, Signals], params: dict, send: Send, length: int
+) -> Lessons:
     """What follows from a state under the commands that `send` answers with."""
+    state, known = first
     rows, sent = [_joined(simulator, known)], []
     for _ in range(length):
         sent.append(send(known))
@@ -209,6 +237,17 @@ def _begun(begin: Begin, worlds: int, key: jax.Array) -> Signals:
 @partial(jax.jit, static_argnums=0)
 def _gaps(model: mujoco.MjModel, place: jax.Array) -> list[jax.Array]:
     return [jnp.broadcast_to(t.gap, len(place)) for t in touches(model)(place)]
+
+
+class Kept:
+    """Commands, and a list of them."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.sent = send, list[np.ndarray]()
+
+    def __call__(self, known: Signals) -> np.ndarray:
+        self.sent.append(self._send(known))
+        return self.sent[-1]
 
 
 def _mixed(start: dict, other: Signals, share: float, rng: np.random.Generator) -> dict:

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from gapless.core import Belief, Chosen, GaplessError, Holds, Parameter, Params, Signals, Simulator, complete
 
@@ -111,8 +111,10 @@ class CloneSimulator(Simulator):
         )
         past = jnp.concatenate([newest[:, None], state.past[:, :-1]], axis=1)
         control = jnp.einsum("wmp,wpc->wmc", state.weights, past).reshape(self.worlds, -1)
-        position, velocity, apart = self._advanced(state, control)
-        state = state._replace(position=position, velocity=velocity, past=past, disagreement=apart)
+        now = _advanced(
+            self.skeleton, self._ensemble, state.modulation, self._which(state.params), (state.position, state.velocity), control
+        )  # fmt: skip
+        state = state._replace(position=now[0], velocity=now[1], past=past, disagreement=now[2])
         return state, *self._read(state, key)
 
     def snapshot(self, state: ClonedState) -> ClonedState:
@@ -130,9 +132,8 @@ class CloneSimulator(Simulator):
         told = moments(jnp.asarray(control.reshape(worlds, steps, self.substeps, -1), jnp.float32))
         trail = self.with_worlds(worlds).trail(wanted, self._begun(start, worlds), told)
         position, velocity = (np.asarray(side, np.float64) for side in trail)
-        sides = {"position": hermite(position, velocity, times / period_s, period_s), "velocity": None}
-        if any(side == "velocity" for _, side in self.sensed.values()):
-            sides["velocity"] = straight(velocity, times / period_s)
+        at = times / period_s
+        sides = {"position": hermite(position, velocity, at, period_s), "velocity": straight(velocity, at)}
         columns = [sides[side][..., self.joints.index(joint)] for joint, side in self.sensed.values()]
         seen = self._sensing.read(wanted, np.stack(columns, -1))
         return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
@@ -142,22 +143,12 @@ class CloneSimulator(Simulator):
     ) -> tuple[Float[Array, "world moment joint"], Float[Array, "world moment joint"]]:
         """Positions and velocities at the start and after each period, under the moments of given commands."""
         wanted = {k: jnp.asarray(v, jnp.float32) for k, v in complete(params, self.parameters, self.worlds).items()}
-        return _trail(self, self._ensemble, wanted, begun, control)
+        return _trail(self.skeleton, self._ensemble, self._modulation(wanted), self._which(wanted), begun, control)
 
-    def _advanced(self, state: ClonedState, control: Float[Array, "world both"]) -> tuple[Array, Array, Array]:
-        """Position and velocity by the member that steps each world, and by how much members disagree."""
-        now = state.position, state.velocity
-        if self.members == 1:
-            only = jax.tree.map(lambda w: w[0] if eqx.is_array(w) else w, self._ensemble)
-            return *only.advance(self.skeleton, state.modulation[:, 0], now, control), state.disagreement
-        each = eqx.filter_vmap(
-            lambda clone, modulation: clone.advance(self.skeleton, modulation, now, control), in_axes=(eqx.if_array(0), 1)
-        )
-        positions, velocities = each(self._ensemble, state.modulation)
-        which = jnp.clip(jnp.round(state.params[MEMBER]), 0, self.members - 1).astype(int)
-        mine = [jnp.take_along_axis(x, which[None, :, None], 0)[0] for x in (positions, velocities)]
-        apart = (velocities.std(0) / self._ensemble.limb.change[0]).max(-1, keepdims=True)
-        return mine[0], mine[1], apart
+    def _which(self, params: Params) -> Int[Array, " world"]:
+        """The member that steps each world."""
+        wanted = params.get(MEMBER, jnp.zeros(self.worlds))
+        return jnp.clip(jnp.round(wanted), 0, self.members - 1).astype(int)
 
     def _begun(self, start: Signals, worlds: int) -> tuple[Array, Array]:
         def rows(side: str, otherwise: Any) -> Float[Array, "world joint"]:
@@ -171,8 +162,7 @@ class CloneSimulator(Simulator):
         return moment_weights(latency, self.interface.period_s, self.substeps, self._remembered)
 
     def _modulation(self, params: Params) -> Float[Array, "world member modulation"]:
-        each = eqx.filter_vmap(lambda clone, p: clone.modulation(p), in_axes=(eqx.if_array(0), None), out_axes=1)
-        return each(self._ensemble, self.shares(params))
+        return jax.vmap(Clone.modulation, in_axes=(0, None), out_axes=1)(self._ensemble, self.shares(params))
 
     def shares(self, params: Params) -> Float[Array, "world param"]:
         """The parameters that the network knows, from −1 at the low end of their range to 1 at the high one."""
@@ -216,19 +206,27 @@ def straight(values: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 def _stacked(members: Sequence[Clone]) -> Clone:
     """All of them as one, whose arrays lead with the member."""
-    arrays, static = eqx.partition(list(members), eqx.is_array)
-    return eqx.combine(jax.tree.map(lambda *w: jnp.stack(w), *arrays), static[0])
+    return jax.tree.map(lambda *w: jnp.stack(w), *members)
+
+
+def _advanced(
+    skeleton: Skeleton, ensemble: Clone, modulation: Array, which: Array, now: Any, control: Array
+) -> tuple[Array, Array, Array]:
+    """Position and velocity by the member that steps each world, and by how much members disagree."""
+    if modulation.shape[1] == 1:
+        only = jax.tree.map(lambda w: w[0], ensemble)
+        return *only.advance(skeleton, modulation[:, 0], now, control), jnp.zeros((len(control), 1))
+    each = jax.vmap(lambda clone, m: clone.advance(skeleton, m, now, control), in_axes=(0, 1))
+    positions, velocities = each(ensemble, modulation)
+    mine = [jnp.take_along_axis(x, which[None, :, None], 0)[0] for x in (positions, velocities)]
+    return mine[0], mine[1], (velocities.std(0) / ensemble.limb.change[0]).max(-1, keepdims=True)
 
 
 @eqx.filter_jit
-def _trail(simulator: CloneSimulator, ensemble: Clone, params: Params, begun: Any, control: Array) -> Any:
-    state = simulator.init()._replace(
-        position=begun[0], velocity=begun[1], params=params, modulation=simulator._modulation(params)
-    )
+def _trail(skeleton: Skeleton, ensemble: Clone, modulation: Array, which: Array, begun: Any, control: Array) -> Any:
+    def body(now: Any, told: Array) -> Any:
+        position, velocity, _ = _advanced(skeleton, ensemble, modulation, which, now, told)
+        return (position, velocity), (position, velocity)
 
-    def body(state: ClonedState, told: Array) -> Any:
-        position, velocity, _ = simulator._advanced(state, told)
-        return state._replace(position=position, velocity=velocity), (position, velocity)
-
-    _, after = jax.lax.scan(body, state, jnp.moveaxis(control, 1, 0))
+    _, after = jax.lax.scan(body, begun, jnp.moveaxis(control, 1, 0))
     return tuple(jnp.concatenate([b[:, None], jnp.moveaxis(a, 0, 1)], 1) for b, a in zip(begun, after, strict=True))

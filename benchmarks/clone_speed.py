@@ -1,0 +1,114 @@
+"""Cells of the clone benchmark: simulated seconds per second, against MuJoCo's Batch on the CPU and MuJoCo Warp on a GPU."""
+
+import importlib.util
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from mujoco.batch import Batch
+
+from clone_robots import physics
+from gapless.simulators import MujocoSimulator
+from gapless.simulators.mujoco_cpu import THREADS
+from gapless.simulators.neural import CloneSimulator
+from gapless.simulators.neural.stored import clones_of_robot
+
+WORLDS = (256, 1024, 4096)
+PERIODS, ROUNDS = 50, 7
+GPU_WORLDS = (4096, 16384, 65536)
+
+
+def speed(setting: dict[str, Any]) -> dict[str, Any]:
+    """Each at the number of worlds that suits it best, in rounds that take turns; the median round."""
+    mujoco = physics(setting["robot"])
+    clone = CloneSimulator(mujoco, clones_of_robot(setting["robot"], Path(setting["weights"]))[:1])
+    ours = {n: cloned(clone, n) for n in WORLDS}
+    theirs = {n: batched(mujoco, n) for n in WORLDS}
+    found = {"clone": {n: [] for n in WORLDS}, "batch": {n: [] for n in WORLDS}}
+    for _ in range(2 if setting["quick"] else ROUNDS):
+        for n in WORLDS:
+            found["batch"][n].append(_rate(theirs[n], n, mujoco))
+            found["clone"][n].append(_rate(ours[n], n, mujoco))
+    best = {k: max(float(np.median(v)) for v in side.values()) for k, side in found.items()}
+    return {"robot": setting["robot"], **best, "clone / batch": best["clone"] / best["batch"]}
+
+
+def _rate(run: Callable[[], Any], worlds: int, mujoco: MujocoSimulator) -> float:
+    """Simulated seconds per second."""
+    began = time.perf_counter()
+    run()
+    return worlds * PERIODS * mujoco.interface.period_s / (time.perf_counter() - began)
+
+
+def cloned(clone: CloneSimulator, worlds: int) -> Callable[[], Any]:
+    """The whole simulator, latency and sensors included, compiled, under random commands."""
+    simulator = clone.with_worlds(worlds)
+    state, _, _ = simulator.reset(simulator.init(), np.ones(worlds, bool), {}, {}, jax.random.key(0))
+    sent = jax.random.uniform(jax.random.key(1), (PERIODS, worlds, simulator.interface.command_width), minval=-1.0)
+
+    @jax.jit
+    def run(state: Any, sent: jax.Array) -> Any:
+        def body(state: Any, row: Any) -> Any:
+            command = {c.name: c.high * row[:, k : k + 1] for k, c in enumerate(simulator.interface.commands)}
+            state, seen, _ = simulator.step(state, command, jax.random.key(0))
+            return state, None
+
+        return jax.lax.scan(body, state, sent)[0]
+
+    jax.block_until_ready(run(state, sent))
+    return lambda: jax.block_until_ready(run(state, sent))
+
+
+def batched(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
+    """Bare physics in one call, under random commands held for a period."""
+    batch = Batch(mujoco.model, worlds, THREADS)
+    high = np.array([c.high for c in mujoco.interface.commands])
+    held = np.random.default_rng(0).uniform(-high, high, (worlds, PERIODS, len(high)))
+    control = np.repeat(held, mujoco.substeps, axis=1)
+
+    def run() -> None:
+        batch.reset()
+        batch.rollout(control.shape[1], control, record=())
+
+    run()
+    return run
+
+
+def speed_against_warp(robots: Sequence[str], weights: Path) -> list[dict[str, Any]] | None:
+    """One row per robot where both MuJoCo Warp and a GPU are here; None elsewhere."""
+    if importlib.util.find_spec("mujoco_warp") is None or jax.default_backend() != "gpu":
+        return None
+    rows = []
+    for robot in robots:
+        mujoco = physics(robot)
+        clone = CloneSimulator(mujoco, clones_of_robot(robot, weights)[:1])
+        best = {"clone": 0.0, "warp": 0.0}
+        for worlds in GPU_WORLDS:
+            for side, run in (("clone", cloned(clone, worlds)), ("warp", warped(mujoco, worlds))):
+                best[side] = max(best[side], *(_rate(run, worlds, mujoco) for _ in range(3)))
+        rows.append({"robot": robot, **best, "clone / warp": best["clone"] / best["warp"]})
+    return rows
+
+
+def warped(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
+    """MuJoCo Warp's steps as one graph of the card, at the model's own time step."""
+    import mujoco_warp  # pyright: ignore[reportMissingImports]
+    import warp  # pyright: ignore[reportMissingImports]
+
+    model = mujoco_warp.put_model(mujoco.model)
+    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=8, njmax=32)
+    mujoco_warp.step(model, state)
+    with warp.ScopedCapture() as capture:
+        for _ in range(mujoco.substeps):
+            mujoco_warp.step(model, state)
+
+    def run() -> None:
+        for _ in range(PERIODS):
+            warp.capture_launch(capture.graph)
+        warp.synchronize()
+
+    run()
+    return run
