@@ -31,12 +31,13 @@ def accuracy(setting: dict[str, Any]) -> dict[str, Any]:
     members = clones_of_robot(known.name, Path(setting["weights"]))
     ahead = jax.jit(lambda clone: foretold(clone, skeleton(known.name), truth)[0])
     ours = [errors(np.asarray(ahead(c)), truth, inside) for c in members]
-    spread = np.mean([e.mean() for e in ours])
+    spread, joints = np.mean([e.mean() for e in ours]), drawing.simulator.joints
+    each = np.mean([e.mean(0) for e in ours], 0) * moved(truth, inside)
     theirs = errors(again.position, truth, inside)
     return {
         "robot": known.name, "stretches": int(inside.sum()),
         "clone": float(spread), "halved step": float(theirs.mean()), "clone / halved": float(spread / theirs.mean()),
-        **{f"{j} mean": float(np.mean([e.mean(0)[k] for e in ours]) * moved(truth, inside)[k]) for k, j in enumerate(drawing.simulator.joints)},
+        **{f"{joint} mean": float(each[k]) for k, joint in enumerate(joints)},
     }  # fmt: skip
 
 

@@ -52,7 +52,9 @@ def new_robot(setting: dict[str, Any]) -> dict[str, Any]:
     robot = MujocoSimulator(model, propose_interface(model, "acrobot"), PARAMETERS)
     skeleton = Skeleton(model, robot.interface.period_s)
     every = lessons(robot, REACH, (), Teach(STRETCHES, LENGTH, 500), generator_for(seed, "new robot"))
-    truth = jax.tree.map(jnp.asarray, lessons(robot, REACH, (), Teach(LOOKED_AT, LENGTH, 500), generator_for(seed, "looked at")))
+    truth = jax.tree.map(
+        jnp.asarray, lessons(robot, REACH, (), Teach(LOOKED_AT, LENGTH, 500), generator_for(seed, "looked at"))
+    )
     looked = jax.jit(lambda clone: stretch_loss(clone, skeleton, truth))
     trunks = [next(iter(member.values())).trunk for member in load_family(Path(setting["weights"]))]
 

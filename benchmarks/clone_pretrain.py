@@ -2,14 +2,15 @@
 
 LIMIT_S=1300 RESULTS=/tmp/robots python benchmarks/clone_pretrain.py
 
-Lessons from C MuJoCo for a sixth of the time, then the fit on whatever device JAX finds, a look at held-out lessons on the way, and
-how fast the clones step. Everything is written under RESULTS, after every look anew.
+Lessons from C MuJoCo for a sixth of the time, then the fit on whatever device JAX finds, a look at held-out lessons on the way,
+and how fast the clones step. Everything is written under RESULTS, after every look anew.
 """
 
 import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,23 @@ def main() -> None:
     cpu = jax.devices("cpu")[0]
     with jax.default_device(cpu):
         bodies, held_out = taught()
-    say(f"lessons: {({n: len(b.lessons.control) for n, b in bodies.items()})}")
-    recipe = FitClone(STAGES, rate=3e-3, chunk=200 if LARGE else 20, turns=not LARGE, seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)))
+    say(f"lessons: { ({n: len(b.lessons.control) for n, b in bodies.items()}) }")
+    recipe = FitClone(
+        STAGES,
+        rate=3e-3,
+        chunk=200 if LARGE else 20,
+        turns=not LARGE,
+        seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)),
+    )
     look = Look(held_out)
     members = fit_clones(bodies, recipe, MEMBERS, jax.random.key(0), tell=look)
     keep(members, look.rows)
     for name in NAMES if LARGE or SMALL else ():
         for worlds in (64,) if SMALL else (4096, 16384, 65536):
             if spent() < LIMIT_S - 5:
-                look.rows.append({"robot": name, "worlds": worlds, "world_steps_per_s": rate(members[0][name], name, worlds)})
+                look.rows.append(
+                    {"robot": name, "worlds": worlds, "world_steps_per_s": rate(members[0][name], name, worlds)}
+                )
                 say(look.rows[-1])
                 keep(members, look.rows)
 
@@ -62,12 +71,10 @@ def taught() -> tuple[dict[str, Body], dict[str, Lessons]]:
     """Lessons of all robots, in turns until their time is over; and those that are only looked at."""
     makers: dict[str, tuple[Skeleton, Callable[[Teach, np.random.Generator], Lessons]]] = {}
     for name in NAMES:
-        known = ROBOTS[name]
-        made = lambda recipe, rng, name=name, known=known: lessons(physics(name), known.reach, known.begins, recipe, rng)  # noqa: E731
-        makers[name] = skeleton(name), made
+        makers[name] = skeleton(name), partial(lessons, physics(name), ROBOTS[name].reach, ROBOTS[name].begins)
     for k in range(COUSINS):
         found: Cousin = cousin(generator_for(k, "cousin"), 1 + k % 2)
-        made = lambda recipe, rng, found=found: lessons(found.physics, found.reach, (), recipe, rng)  # noqa: E731
+        made = partial(lessons, found.physics, found.reach, ())
         makers[f"cousin{k}"] = Skeleton(found.physics.model, found.physics.interface.period_s), made
     held_out = {n: makers[n][1](Teach(100 if SMALL else 2000, 25, 500), generator_for(1, n, "held out")) for n in NAMES}
     say("held out")
@@ -120,7 +127,10 @@ def rate(clone: Any, name: str, worlds: int) -> float:
     def run(state: Any, key: Any) -> Any:
         def body(state: Any, key: Any) -> Any:
             keys = jax.random.split(key)
-            sent = {c.name: jax.random.uniform(keys[0], (worlds, 1), minval=c.low, maxval=c.high) for c in simulator.interface.commands}
+            sent = {
+                c.name: jax.random.uniform(keys[0], (worlds, 1), minval=c.low, maxval=c.high)
+                for c in simulator.interface.commands
+            }
             state, seen, _ = simulator.step(state, sent, keys[1])
             return state, sum(v.sum() for v in seen.values())
 

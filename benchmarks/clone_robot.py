@@ -2,12 +2,13 @@
 
 .venv/bin/python benchmarks/clone_robot.py
 
-One set of weights, those of the package if not given, for all figures. Accuracy: held-out exciting motions over everything that is
-plausible, clone against C MuJoCo at 0.5 s, beside C MuJoCo against itself at half the time step. Training: the same `train` call, recipe,
-belief and seed in the clone and in C MuJoCo; both policies are judged in C MuJoCo, from the same starts with the same draws of the
-belief. `return_kept`: the clone's policy in C MuJoCo / in the clone; `return_vs_mujoco`: the clone's policy in C MuJoCo / C MuJoCo's
-own; both over all tasks and seeds. `speed_vs_batch`: simulated seconds per second against `Batch` at the model's own time step, same
-cores, the slowest robot. `new_robot_data_ratio`: lessons a robot that the trunk has never met needs with it / without it.
+One set of weights, those of the package if not given, for all figures. Accuracy: held-out exciting motions over everything that
+is plausible, clone against C MuJoCo at 0.5 s, beside C MuJoCo against itself at half the time step. Training: the same `train`
+call, recipe, belief and seed in the clone and in C MuJoCo; both policies are judged in C MuJoCo, from the same starts with the
+same draws of the belief. `return_kept`: the clone's policy in C MuJoCo / in the clone; `return_vs_mujoco`: the clone's policy in
+C MuJoCo / C MuJoCo's own; both means over tasks and seeds. `speed_vs_batch`: simulated seconds per second against `Batch` at the
+model's own time step, same cores, the slowest robot. `new_robot_data_ratio`: lessons that a robot which the trunk has never met
+needs with it / without it.
 """
 
 import hashlib
@@ -70,7 +71,13 @@ def main() -> None:
         figures["new_robot_data_ratio"] = float(np.median([r["ratio"] for r in fresh]))
     if rows:
         figures["error_vs_halved_step"] = float(np.median([r["clone / halved"] for r in rows]))
-    finish("clone_robot", options, figures, [*_told("accuracy", rows), *_told("speed", speeds), *_told("new robot", fresh)], BARS)
+    finish(
+        "clone_robot",
+        options,
+        figures,
+        [*_told("accuracy", rows), *_told("speed", speeds), *_told("new robot", fresh)],
+        BARS,
+    )
 
 
 def returns(rows: list[dict[str, Any]]) -> dict[str, float]:

@@ -52,11 +52,12 @@ def cloned(clone: CloneSimulator, worlds: int) -> Callable[[], Any]:
     @jax.jit
     def run(state: Any, sent: jax.Array) -> Any:
         def body(state: Any, row: Any) -> Any:
+            row, key = row
             command = {c.name: c.high * row[:, k : k + 1] for k, c in enumerate(simulator.interface.commands)}
-            state, seen, _ = simulator.step(state, command, jax.random.key(0))
-            return state, None
+            state, seen, _ = simulator.step(state, command, key)
+            return state, [v[0] for v in seen.values()]
 
-        return jax.lax.scan(body, state, sent)[0]
+        return jax.lax.scan(body, state, (sent, jax.random.split(jax.random.key(0), PERIODS)))
 
     jax.block_until_ready(run(state, sent))
     return lambda: jax.block_until_ready(run(state, sent))

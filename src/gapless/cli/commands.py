@@ -34,6 +34,7 @@ from gapless.logs import (
 from gapless.robots import Gate, find_robot
 
 from .actuator import ActuatorCommand
+from .clone import CloneRobotCommand
 from .console import say, table, working
 from .doctor import Doctor
 from .excite import ExciteCommand
@@ -331,6 +332,7 @@ COMMANDS: dict[str, type] = {
     "learn": Learn,
     "actuator": ActuatorCommand,
     "fleet": FleetCommand,
+    "clone": CloneRobotCommand,
     "train": TrainPolicy,
     "check": Check,
     "forecast": Forecast,

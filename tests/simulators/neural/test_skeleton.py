@@ -37,13 +37,17 @@ def test_a_base_is_relative_to_itself(hopper: MujocoSimulator) -> None:
     place, speed = jnp.asarray(rng.normal(0, 0.3, (2, 4, 5)), jnp.float32)
     away = place.at[:, 0].add(7.0)
     assert np.allclose(skeleton.features(place, speed), skeleton.features(away, speed), atol=1e-5)
-    assert not np.allclose(skeleton.features(place, speed), skeleton.features(place.at[:, 1].add(0.05), speed), atol=1e-3)
+    assert not np.allclose(
+        skeleton.features(place, speed), skeleton.features(place.at[:, 1].add(0.05), speed), atol=1e-3
+    )
 
 
 def test_a_whole_turn_changes_nothing(cartpole: MujocoSimulator) -> None:
     skeleton = Skeleton(cartpole.model, PERIOD_S)
     place, speed = jnp.asarray([[0.1, 2.0]]), jnp.asarray([[0.3, -1.0]])
-    assert np.allclose(skeleton.features(place, speed), skeleton.features(place.at[:, 1].add(2 * jnp.pi), speed), atol=1e-5)
+    assert np.allclose(
+        skeleton.features(place, speed), skeleton.features(place.at[:, 1].add(2 * jnp.pi), speed), atol=1e-5
+    )
 
 
 def test_rates_of_gaps_follow_from_speeds(hopper: MujocoSimulator) -> None:

@@ -47,11 +47,13 @@ class FitClone:
     turns: bool = True
     """Whether robots take turns of `chunk` steps, which compiles sooner; else each step is about all of them."""
     seconds: float | None = None
-    """Stop after this time, each stage taking its share of it, however many steps that is; the result then depends on the machine."""
+    """Stop after this time, each stage taking its share of it, however many steps that is; what comes out is the machine's."""
 
     def __post_init__(self) -> None:
         if self.rate <= 0 or not self.stages or min(min(s.unroll, s.steps, s.batch) for s in self.stages) < 1:
-            raise GaplessError("fitting a clone needs a rate above 0 and stages of at least one step, stretch and period.")
+            raise GaplessError(
+                "fitting a clone needs a rate above 0 and stages of at least one step, stretch and period."
+            )
 
 
 class Body(NamedTuple):
@@ -107,7 +109,9 @@ class _Fit:
                 rate = jnp.float32(self.recipe.rate * (0.5 + 0.5 * np.cos(np.pi * share)) + 1e-6)
                 count = self.recipe.chunk if self.recipe.seconds else min(self.recipe.chunk, until - done)
                 keys = jax.random.split(jax.random.fold_in(key, done), count)
-                (arrays, memory), losses = self._steps((arrays, memory), static, self._lessons, (rate, keys), (stage, about))
+                (arrays, memory), losses = self._steps(
+                    (arrays, memory), static, self._lessons, (rate, keys), (stage, about)
+                )
                 done += count
                 spent = time.perf_counter() - began
                 share = done / total if self.recipe.seconds is None else spent / self.recipe.seconds

@@ -148,7 +148,9 @@ class Drawing:
         return place[np.concatenate(chosen)]
 
 
-def played(simulator: MujocoSimulator, params: dict, start: dict, sent: Float[np.ndarray, "world step command"]) -> Lessons:
+def played(
+    simulator: MujocoSimulator, params: dict, start: dict, sent: Float[np.ndarray, "world step command"]
+) -> Lessons:
     """Stretches with given parameters, starts and commands."""
     rows = iter(np.moveaxis(sent, 1, 0))
     first = begun(simulator, simulator.init(), params, start)
@@ -229,6 +231,11 @@ class Commands:
         return self._size * np.where(self._bang, np.sign(even), even)
 
 
+def starts_of(begins: tuple[Begin, ...], worlds: int, rng: np.random.Generator) -> Signals:
+    """Where one of the tasks begins, or, without any, where the model does."""
+    return _begun(begins[rng.integers(len(begins))], worlds, jax.random.key(rng.integers(2**31))) if begins else {}
+
+
 @partial(jax.jit, static_argnums=(0, 1))
 def _begun(begin: Begin, worlds: int, key: jax.Array) -> Signals:
     return begin(key, worlds)
@@ -258,4 +265,6 @@ def _mixed(start: dict, other: Signals, share: float, rng: np.random.Generator) 
 
 
 def _joined(simulator: MujocoSimulator, known: Signals) -> np.ndarray:
-    return np.stack([np.concatenate([known[f"{j}.{s}"] for j in simulator.joints], 1) for s in ("position", "velocity")])
+    return np.stack(
+        [np.concatenate([known[f"{j}.{s}"] for j in simulator.joints], 1) for s in ("position", "velocity")]
+    )

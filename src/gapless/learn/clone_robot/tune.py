@@ -1,4 +1,4 @@
-"""One more robot: a limb of its own on a trunk that others have taught, kept where it predicts lessons best that it was not fitted to."""
+"""One more robot: a limb of its own on a trunk that others have taught, at the look that foretells lessons set aside best."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

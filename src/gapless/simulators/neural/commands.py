@@ -4,8 +4,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-MOMENTS = 2
-
 
 def moment_weights(
     latency_s: Float[Array, " world"], period_s: float, substeps: int, remembered: int

@@ -10,7 +10,8 @@ from mujoco import mjtGeom
 
 from . import folding as f
 
-PLANE, SPHERE, CAPSULE, BOX = (int(k) for k in (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX))  # fmt: skip
+PLANE, SPHERE = int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_SPHERE)
+CAPSULE, BOX = int(mjtGeom.mjGEOM_CAPSULE), int(mjtGeom.mjGEOM_BOX)
 
 
 class Touch(NamedTuple):
@@ -41,16 +42,17 @@ def touches(model: mujoco.MjModel) -> Callable[[Float[Array, "world joint"]], li
 
 def _pairs(model: mujoco.MjModel) -> list[tuple[int, int]]:
     """Geoms that MuJoCo would collide, a plane first."""
-    found = []
-    for a in range(model.ngeom):
-        for b in range(a + 1, model.ngeom):
-            meets = model.geom_contype[a] & model.geom_conaffinity[b] or model.geom_contype[b] & model.geom_conaffinity[a]
-            bodies = model.geom_bodyid[a], model.geom_bodyid[b]
-            welded = model.body_weldid[bodies[0]] == model.body_weldid[bodies[1]]
-            related = 0 not in bodies and bodies[0] in (model.body_parentid[bodies[1]],) or bodies[1] == model.body_parentid[bodies[0]] and 0 not in bodies  # fmt: skip
-            if meets and not welded and not related:
-                found.append((b, a) if model.geom_type[b] == PLANE else (a, b))
-    return found
+    every = [(a, b) for a in range(model.ngeom) for b in range(a + 1, model.ngeom)]
+    return [(b, a) if model.geom_type[b] == PLANE else (a, b) for a, b in every if _collide(model, a, b)]
+
+
+def _collide(model: mujoco.MjModel, a: int, b: int) -> bool:
+    """Whether their bits meet, and their bodies are neither one nor parent and child; the world is nobody's parent."""
+    meets = model.geom_contype[a] & model.geom_conaffinity[b] or model.geom_contype[b] & model.geom_conaffinity[a]
+    one, other = (int(model.body_weldid[model.geom_bodyid[g]]) for g in (a, b))
+    above = [int(model.body_weldid[model.body_parentid[body]]) for body in (one, other)]
+    related = 0 not in (one, other) and (one == above[1] or other == above[0])
+    return bool(meets) and one != other and not related
 
 
 def _frames(model: mujoco.MjModel, position: Float[Array, "world joint"]) -> Frames:

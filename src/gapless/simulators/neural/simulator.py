@@ -16,7 +16,7 @@ from ..latency import commands_remembered, integrator_lead_s
 from ..mujoco_cpu import MujocoSimulator
 from ..sensing import Sensing
 from .clone import Clone
-from .commands import MOMENTS, moment_weights, moments
+from .commands import moment_weights, moments
 from .skeleton import Skeleton
 
 MEMBER = "clone.member"
@@ -49,12 +49,18 @@ class CloneSimulator(Simulator):
         if len(physics.sensed) < len(physics.interface.measurements):
             blind = [c.name for c in physics.interface.measurements if c.name not in physics.sensed]
             raise GaplessError(f"a clone reads joints only, and {blind[0]!r} reads something else. Drop the channel.")
-        self.interface, self.joints, self.sensed, self.worlds = physics.interface, physics.joints, physics.sensed, worlds
+        self.interface, self.joints, self.sensed, self.worlds = (
+            physics.interface,
+            physics.joints,
+            physics.sensed,
+            worlds,
+        )
         self.substeps, self.members = physics.substeps, len(members)
         self.skeleton = Skeleton(physics.model, physics.interface.period_s)
         self.moved = tuple(p for p in physics.physical if p.free)
         """The parameters that the network has learned; those that are not free are the model's."""
-        held = {p.name for p in physics.physical if not p.free}
+        late = {p.name for p in physics.parameters if p.name.endswith(".latency") and p.name != "command.latency"}
+        held = {p.name for p in physics.parameters if not p.free and (p in physics.physical or p.name in late)}
         self.parameters = tuple(p for p in physics.parameters if p.name not in held)
         if self.members > 1:
             self.parameters += (Parameter(MEMBER, "", 0.0, 0.0, self.members - 1.0, "inertia", free=False),)
