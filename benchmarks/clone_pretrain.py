@@ -147,7 +147,12 @@ def keep(members: list, rows: list) -> None:
     device = str(jax.devices()[0])
     small = [{n: c for n, c in m.items() if n in ROBOTS} for m in members]
     host = jax.tree.map(lambda w: np.asarray(w) if isinstance(w, jnp.ndarray) else w, small)
-    save_family(RESULTS / "weights", host, {"seconds": spent(), "device": device, "cousins": COUSINS})
+    save_family(
+        RESULTS / "weights",
+        host,
+        {"seconds": spent(), "device": device, "cousins": COUSINS},
+        {n: physics(n) for n in NAMES},
+    )
     (RESULTS / "looks.json").write_text(json.dumps(rows, indent=1))
 
 

@@ -14,7 +14,7 @@ from clone_robots import physics
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.mujoco_cpu import THREADS
 from gapless.simulators.neural import CloneSimulator
-from gapless.simulators.neural.stored import clones_of_robot
+from gapless.simulators.neural.stored import cloned as cloned_robot
 
 WORLDS = (256, 1024, 4096)
 PERIODS, ROUNDS = 50, 7
@@ -24,7 +24,7 @@ GPU_WORLDS = (4096, 16384, 65536)
 def speed(setting: dict[str, Any]) -> dict[str, Any]:
     """Each at the number of worlds that suits it best, in rounds that take turns; the median round."""
     mujoco = physics(setting["robot"])
-    clone = CloneSimulator(mujoco, clones_of_robot(setting["robot"], Path(setting["weights"]))[:1])
+    clone = cloned_robot(mujoco, Path(setting["weights"]), 1)
     ours = {n: cloned(clone, n) for n in WORLDS}
     theirs = {n: batched(mujoco, n) for n in WORLDS}
     found = {"clone": {n: [] for n in WORLDS}, "batch": {n: [] for n in WORLDS}}
@@ -85,7 +85,7 @@ def speed_against_warp(robots: Sequence[str], weights: Path) -> list[dict[str, A
     rows = []
     for robot in robots:
         mujoco = physics(robot)
-        clone = CloneSimulator(mujoco, clones_of_robot(robot, weights)[:1])
+        clone = cloned_robot(mujoco, weights, 1)
         best = {"clone": 0.0, "warp": 0.0}
         for worlds in GPU_WORLDS:
             for side, run in (("clone", cloned(clone, worlds)), ("warp", warped(mujoco, worlds))):

@@ -11,8 +11,8 @@ import numpy as np
 from clone_robots import ROBOTS, physics
 from gapless.core import Belief, Gaussian, Params, Simulator, Task, key_for
 from gapless.simulators import Rollout, logs_of
-from gapless.simulators.neural import CloneSimulator, over_members
-from gapless.simulators.neural.stored import clones_of_robot
+from gapless.simulators.neural import over_members
+from gapless.simulators.neural.stored import cloned
 from gapless.train import Ppo, Train, Trained, train
 
 DOUBT = 0.15
@@ -27,7 +27,7 @@ def trained(setting: dict[str, Any]) -> dict[str, Any]:
     known = ROBOTS[setting["robot"]]
     task, seed = known.tasks[setting["task"]], setting["seed"]
     mujoco = physics(known.name)
-    clone = CloneSimulator(mujoco, clones_of_robot(known.name, Path(setting["weights"])))
+    clone = cloned(mujoco, Path(setting["weights"]))
     belief, recipe = believed(mujoco), recipe_of(task, setting["quick"])
     ours, ours_s = timed(clone, over_members(belief, clone), task, recipe, seed)
     theirs, theirs_s = timed(mujoco, belief, task, recipe, seed)

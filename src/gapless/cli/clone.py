@@ -43,7 +43,7 @@ class CloneRobotCommand(Common):
             found = join(physics, (workspace.task.explore,), self.course, trunks, self.seed, tell)
         seconds = time.perf_counter() - began
         said = plain({"course": asdict(self.course), "seed": self.seed, "seconds": seconds})
-        save_family(self.out, [{robot: m.clone} for m in found], said)
+        save_family(self.out, [{robot: m.clone} for m in found], said, {robot: physics})
         columns = ["member", "lessons set aside", *physics.joints]
         rows = [[k + 1, m.aside, *m.ahead.values()] for k, m in enumerate(found)]
         table(f"{robot}: loss, and median error of each joint after 25 periods in open loop", columns, rows)

@@ -1,6 +1,7 @@
 """A robot that a network steps keeps the contract, and what surrounds the network is what surrounds MuJoCo."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -15,7 +16,7 @@ from gapless.simulators.latency import hold_weights
 from gapless.simulators.neural import MEMBER, Clone, CloneSimulator, over_members
 from gapless.simulators.neural.commands import moment_weights, moments
 from gapless.simulators.neural.simulator import DISAGREEMENT, hermite
-from gapless.simulators.neural.stored import clones_of_robot, load_family, save_family
+from gapless.simulators.neural.stored import cloned, clones_of_robot, load_family, save_family
 from gapless.tasks import SwingUp
 from gapless.train import Ppo, Train, train
 
@@ -103,10 +104,21 @@ def test_policies_train_in_a_clone_by_the_same_call(pair: CloneSimulator) -> Non
 
 def test_stored_clones_come_back_exactly(tmp_path: Path, cartpole: MujocoSimulator, untaught: Untaught) -> None:
     one = untaught(cartpole, 0)
-    save_family(tmp_path, [{"cartpole": one}, {"cartpole": untaught(cartpole, 1)}])
+    save_family(tmp_path, [{"cartpole": one}, {"cartpole": untaught(cartpole, 1)}], taught={"cartpole": cartpole})
     back = load_family(tmp_path)
     assert len(back) == 2
     leaves = zip(jax.tree.leaves(one), jax.tree.leaves(back[0]["cartpole"]), strict=True)
     assert all(np.array_equal(a, b) for a, b in leaves)
     with pytest.raises(GaplessError, match="there is: cartpole"):
         clones_of_robot("hopper", tmp_path)
+
+
+def test_a_clone_of_another_robot_is_refused(tmp_path: Path, cartpole: MujocoSimulator, untaught: Untaught) -> None:
+    save_family(tmp_path, [{"cartpole": untaught(cartpole, 0)}], taught={"cartpole": cartpole})
+    assert cloned(cartpole, tmp_path).members == 1
+    wider = tuple(replace(p, high=2 * p.high) if p.name == "motor.gain" else p for p in cartpole.parameters)
+    with pytest.raises(GaplessError, match="other parameters"):
+        cloned(MujocoSimulator(cartpole.model, cartpole.interface, wider), tmp_path)
+    fewer = tuple(replace(p, free=p.name != "motor.gain" and p.free) for p in cartpole.parameters)
+    with pytest.raises(GaplessError, match="free parameters"):
+        CloneSimulator(MujocoSimulator(cartpole.model, cartpole.interface, fewer), [untaught(cartpole, 0)])

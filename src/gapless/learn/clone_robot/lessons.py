@@ -208,6 +208,9 @@ class Commands:
 
     def __init__(self, simulator: MujocoSimulator, rng: np.random.Generator) -> None:
         channels = simulator.interface.commands
+        boundless = [c.name for c in channels if not np.isfinite([c.low, c.high]).all()]
+        if boundless:
+            raise GaplessError(f"command {boundless[0]!r} has no limits to excite the robot within. Set its ctrlrange.")
         self._rng, worlds, width, joints = rng, simulator.worlds, len(channels), len(simulator.joints)
         self._low, self._high = (np.array([getattr(c, s) for c in channels]) for s in ("low", "high"))
         self._size = rng.random((worlds, 1)) ** 0.7

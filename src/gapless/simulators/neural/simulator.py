@@ -44,11 +44,9 @@ class CloneSimulator(Simulator):
     traceable = True
 
     def __init__(self, physics: MujocoSimulator, members: Sequence[Clone], worlds: int = 1) -> None:
+        _require_bare(physics)
         if not members:
             raise GaplessError("a cloned robot needs at least one member. Teach one with `gapless clone`.")
-        if len(physics.sensed) < len(physics.interface.measurements):
-            blind = [c.name for c in physics.interface.measurements if c.name not in physics.sensed]
-            raise GaplessError(f"a clone reads joints only, and {blind[0]!r} reads something else. Drop the channel.")
         self.interface, self.joints, self.sensed, self.worlds = (
             physics.interface,
             physics.joints,
@@ -64,6 +62,7 @@ class CloneSimulator(Simulator):
         self.parameters = tuple(p for p in physics.parameters if p.name not in held)
         if self.members > 1:
             self.parameters += (Parameter(MEMBER, "", 0.0, 0.0, self.members - 1.0, "inertia", free=False),)
+        _require_fitting(members[0], self)
         self._default = jnp.asarray(physics.model.qpos0, jnp.float32)
         self._ensemble = _stacked(members)
         longest_s = max((p.high for p in self.parameters if p.name == "command.latency"), default=0.0)
@@ -191,6 +190,28 @@ class CloneSimulator(Simulator):
 def over_members(belief: Belief, simulator: CloneSimulator) -> Belief:
     """The belief, and beside it any member of the ensemble, where there are several."""
     return Chosen(belief, MEMBER, simulator.members) if simulator.members > 1 else belief
+
+
+def _require_bare(physics: MujocoSimulator) -> None:
+    """Raise where the robot has what a clone would ignore."""
+    blind = [c.name for c in physics.interface.measurements if c.name not in physics.sensed]
+    if blind:
+        raise GaplessError(f"a clone reads joints only, and {blind[0]!r} reads something else. Drop the channel.")
+    parts = [n for n in ("actuator", "residual", "sensor") if getattr(physics.around, n) is not None]
+    if parts:
+        raise GaplessError(f"a clone is of bare physics, and this simulator has a learned {parts[0]} around it.")
+
+
+def _require_fitting(clone: Clone, simulator: CloneSimulator) -> None:
+    """Raise where a clone has other numbers of features, parameters or joints than the robot."""
+    has = [clone.limb.enter.weight.shape[0], clone.limb.embed.weight.shape[0], clone.limb.change.shape[0]]
+    told = simulator.skeleton.width + 2 * simulator.interface.command_width
+    wants = [told, len(simulator.moved), len(simulator.joints)]
+    if has != wants:
+        raise GaplessError(
+            f"the clone was taught a robot with {has[0]} features, {has[1]} free parameters and {has[2]} joints, and "
+            f"{simulator.interface.robot!r} has {wants[0]}, {wants[1]} and {wants[2]}. Clone it anew: gapless clone."
+        )
 
 
 def hermite(position: np.ndarray, velocity: np.ndarray, at: np.ndarray, period_s: float) -> np.ndarray:

@@ -64,9 +64,15 @@ def _placed(model: mujoco.MjModel, joint: int) -> bool:
     """Whether a joint's position matters by itself: not where it only carries everything along, as a base does."""
     if mujoco.mjtJoint(model.jnt_type[joint]) == mujoco.mjtJoint.mjJNT_HINGE:
         return True
-    if model.jnt_limited[joint] or model.jnt_stiffness[joint]:
+    if model.jnt_limited[joint] or model.jnt_stiffness[joint] or _is_served(model, joint):
         return True
     body = int(model.jnt_bodyid[joint])
     before = [j for j in range(joint) if model.jnt_bodyid[j] == body]
     turned = any(mujoco.mjtJoint(model.jnt_type[j]) == mujoco.mjtJoint.mjJNT_HINGE for j in before)
     return bool(model.body_parentid[body]) or turned
+
+
+def _is_served(model: mujoco.MjModel, joint: int) -> bool:
+    """Whether an actuator of it pulls towards a place."""
+    drives = [i for i in range(model.nu) if model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT]
+    return any(model.actuator_trnid[i, 0] == joint and model.actuator_biasprm[i, 1] != 0 for i in drives)
