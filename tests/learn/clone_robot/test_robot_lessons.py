@@ -93,6 +93,7 @@ def test_fitting_foretells_better_than_not(rod: MujocoSimulator, taught: Lessons
     assert losses[1] != losses[2]
 
 
+@pytest.mark.slow
 def test_a_trunk_that_knows_the_robot_already_needs_less(rod: MujocoSimulator, taught: Lessons) -> None:
     body = Body(Skeleton(rod.model, rod.interface.period_s), taught)
     known = fit_clones({"rod": body}, RECIPE, 1, jax.random.key(0))[0]["rod"].trunk

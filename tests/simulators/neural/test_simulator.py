@@ -32,6 +32,7 @@ def test_a_clone_keeps_the_laws_of_simulators(cartpole: MujocoSimulator, untaugh
     assert check_simulator(CloneSimulator(cartpole, [untaught(cartpole, 0)])) == []
 
 
+@pytest.mark.slow
 def test_an_ensemble_keeps_them_too(pair: CloneSimulator) -> None:
     assert check_simulator(pair) == []
 
@@ -95,6 +96,7 @@ def test_between_periods_motion_is_as_smooth_as_its_ends_say() -> None:
     assert np.allclose(hermite(position, velocity, at, 0.25)[0, :, 0], (at[0] * 0.25) ** 3)
 
 
+@pytest.mark.slow
 def test_policies_train_in_a_clone_by_the_same_call(pair: CloneSimulator) -> None:
     recipe = Train(Ppo(worlds=8, steps=8, minibatches=2, epochs=1, hidden=(8, 1), budget=128), looks=1, worlds=2)
     found = train(pair, over_members(prior_belief(pair.parameters), pair), SwingUp(), recipe, jax.random.key(0))
