@@ -147,7 +147,7 @@ class _Fit:
 
 def stretch_loss(clone: Clone, skeleton: Skeleton, piece: Lessons) -> Float[Array, ""]:
     """Errors of a clone that goes on from its own predictions, those of later periods counting less."""
-    modulation = clone.modulation(piece.shares)
+    modulation = clone.modulation(jnp.asarray(piece.shares))
     unit = jax.lax.stop_gradient(clone.limb.change)
 
     def period(state: Any, row: Any) -> Any:

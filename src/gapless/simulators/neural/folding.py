@@ -1,6 +1,6 @@
 """Vectors and rotations whose constant numbers stay plain: zeros and ones of a model cost nothing once compiled."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ def fixed(x: Scalar) -> bool:
     return isinstance(x, float)
 
 
-def plain(values: Sequence[float]) -> Vector:
+def plain(values: Iterable[float]) -> Vector:
     """Numbers of a model, with what rounding left of zeros taken away."""
     a, b, c = (0.0 if abs(v) < TINY else float(v) for v in values)
     return a, b, c

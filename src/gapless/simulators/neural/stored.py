@@ -117,6 +117,8 @@ def _untrained(said: dict[str, Any]) -> list[Family]:
 
     def like(key: jax.Array) -> Family:
         trunk = Trunk(key, width, depth, mind)
-        return trunk, {name: Limb(trunk, *sizes, key) for name, sizes in sorted(robots.items())}
+        return trunk, {
+            name: Limb(trunk, told, moved, joints, key) for name, (told, moved, joints) in sorted(robots.items())
+        }
 
     return [eqx.filter_eval_shape(like, jax.random.key(0))] * members
