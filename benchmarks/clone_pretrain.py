@@ -1,4 +1,4 @@
-"""How the weights that come with the package were made: several robots and their made-up cousins share one trunk.
+"""How weights for the package are made: several robots and their made-up cousins share one trunk.
 
 LIMIT_S=1300 RESULTS=/tmp/robots python benchmarks/clone_pretrain.py
 
