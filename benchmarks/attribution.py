@@ -19,11 +19,9 @@ Which family is right for which effect was written down before anything was meas
   cogging belong to actuation, a dragged cable to friction.
 """
 
-import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -33,7 +31,7 @@ import mujoco
 import numpy as np
 import tyro
 
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Block, Log, generator_for, key_for, on_one_clock, prior_belief
 from gapless.engine.workspace import built_in_models
 from gapless.learn import Attribute, Attribution, Excite, Identify, attribute, excite, identify
@@ -323,5 +321,4 @@ def _sensed(kind: type[Any]) -> type[Any]:
 SENSED = {robot: _sensed(kind) for robot, kind in REALITIES.items()}
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jax
 import tyro
 
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Log, key_for, prior_belief
 from gapless.engine import Workspace, new_workspace
 from gapless.learn import Excite, excite, gap, identify
@@ -72,5 +71,4 @@ def _recorded(workspace: Workspace, judge: Judge, which: int) -> list[Log]:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

@@ -9,7 +9,6 @@ where the logs of some method could tell it to a tenth by the Cramér-Rao bound 
 no motion tells is nobody's fault. The puck's fit takes minutes at that time step; ask for it by --robots.
 """
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import tyro
 
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Block, Gaussian, Interface, Log, Simulator, key_for, nominal_belief, on_one_clock, prior_belief
 from gapless.learn import Excite, excite, identify
 from gapless.learn.identify import per_query
@@ -235,5 +234,4 @@ def _rms(values: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import platform
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -14,11 +15,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import jax
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 import gapless
+from gapless.core import GaplessError
 from gapless.core.artifact import plain, write_text
 
 HERE = Path(__file__).parent
@@ -40,6 +43,16 @@ class Benchmark:
     """Begin no further cell after this many seconds; run again to go on."""
     jobs: int = 1
     """Cells computed side by side, each on cores of its own."""
+
+
+def start(main: Callable[[], None]) -> None:
+    """Run a benchmark: what it compiles is kept for the next run, and a user's mistake ends it with one sentence."""
+    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
+    try:
+        main()
+    except GaplessError as error:
+        console.print(str(error))
+        raise SystemExit(1) from None
 
 
 class Cells:

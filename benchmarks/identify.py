@@ -11,19 +11,16 @@ there.
 """
 
 import functools
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import jax
 import mujoco
 import numpy as np
 import tyro
 
 from excite import MODELS, cramer_rao, recorded, simulator_of, truth_of
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Block, Gaussian, Log, key_for, prior_belief
 from gapless.learn import Excite, Identify, excite, identify
 from gapless.robots.finding import REALITIES, reality_of
@@ -184,5 +181,4 @@ def _spec() -> mujoco.MjSpec:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

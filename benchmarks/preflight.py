@@ -12,12 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import tyro
 
 from breaking import APPLY, break_logs, just_below
-from frame import CELLS, Benchmark, Cells, finish
+from frame import CELLS, Benchmark, Cells, finish, start
 from gapless.core import Gaussian, Log, generator_for, key_for, prior_belief
 from gapless.engine import Workspace, new_workspace
 from gapless.learn import Excite, Finding, excite
@@ -165,5 +164,4 @@ def _record(workspace: Workspace, judge: Judge, prior: Gaussian) -> list[Log]:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

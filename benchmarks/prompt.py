@@ -11,16 +11,14 @@ those that stick and never slide, and those that no string pulls. coverage90 cou
 
 import functools
 import hashlib
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 import tyro
 
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.learn.clone.honesty import WITHIN90, Case, asked, case, error
 from gapless.learn.clone.lessons_of_matter import Watched, Watching, watched
 from gapless.learn.clone.observed import touches, until
@@ -154,5 +152,4 @@ def _column(bodies: list[dict[str, Any]], what: str, way: int, name: str) -> np.
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

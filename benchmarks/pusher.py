@@ -2,12 +2,12 @@
 
 .venv/bin/python benchmarks/pusher.py
 
-Each seed hides a puck, drawn from all that is plausible. A few seconds of clumsy pushing in Box2D are watched, with a camera's
-noise, and identified through the clone, whose parameters are the puck's embedding. The policy is trained by `train` in the clone,
-over that belief and every member of the ensemble, and never meets Box2D before it is judged there. Both returns are means over
-the same starts. `pusher_return_kept`: the return in Box2D with the hidden puck / that in the model over the belief, all seeds
-together. Its mass cannot be told and does not matter: what a body that does not yield pushes moves
-alike whatever it weighs.
+Each seed hides a puck, drawn from all that is plausible. One clumsy push in Box2D is watched, 97 frames of 1/60 s, and the scene
+is prompted by them: the prompter that comes with the package says what the puck is made of, of which only the outline is known.
+As in `prompt.py`, frames are without noise. The policy is trained by `train` in the clone, over that belief and every member of
+the ensemble, and never meets Box2D before it is judged there. Both returns are means over the same starts.
+`pusher_return_kept`: the return in Box2D with the hidden puck / that in the model over the belief, all seeds together. The
+puck's mass cannot be told and does not matter: what a body that does not yield pushes moves alike whatever it weighs.
 """
 
 import hashlib
@@ -17,18 +17,25 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import tyro
 
 from frame import Benchmark, Cells, finish
-from gapless.core import Belief, Gaussian, Log, Params, Signals, generator_for, key_for, on_one_clock, prior_belief
-from gapless.learn import Identify, identify
+from gapless.core import Belief, LogGaussian, Params, generator_for, key_for
+from gapless.learn.clone.observed import Observed
+from gapless.learn.clone.prior import given_of
+from gapless.learn.clone.prompt import belief as belief_of
+from gapless.learn.clone.prompt import prompt
+from gapless.learn.clone.stored_prompter import load_prompter
 from gapless.simulators import Rollout, logs_of
 from gapless.simulators.planar.box2d_robot import Box2DRobot
-from gapless.simulators.planar.clone import Clone
+from gapless.simulators.planar.clone import Clone, no_push
 from gapless.simulators.planar.robot import CloneRobot, over_members
+from gapless.simulators.planar.scene import Motion
 from gapless.simulators.planar.stored import SHIPPED, members
-from gapless.simulators.planar.tabletop import Tabletop
+from gapless.simulators.planar.tabletop import SUBSTEPS, Tabletop
+from gapless.simulators.planar.teacher import Box2DWorld
 from gapless.simulators.planar.things import Thing, pusher_table
 from gapless.tasks import Push
 from gapless.train import Ppo, Train, Trained, train
@@ -36,10 +43,10 @@ from gapless.train import Ppo, Train, Trained, train
 BARS = {"pusher_return_kept": "≥ 0.9"}
 TASK = Push()
 TABLE = pusher_table(Thing("puck"))
-WATCHED, WATCHED_S = 4, 2.5
-"""Clumsy pushes, and how long each is."""
-SEEN_M = 0.002
-"""Error of what is watched, m and rad: a camera's."""
+WATCHED = 96
+"""Steps of the push that is watched: as many as the prompter was taught with."""
+HELD = 6 * SUBSTEPS
+"""Steps for which a clumsy hand keeps its velocity."""
 EPISODES = 64
 LONG, SHORT = Train(Ppo(budget=400_000), looks=8), Train(Ppo(budget=60_000), looks=2)
 
@@ -84,7 +91,7 @@ def kept(clones: Sequence[Clone], seed: int, recipe: Train) -> dict[str, Any]:
     """Returns of one policy in the model that it was trained in and in Box2D, with what stands beside them."""
     truth = hidden(TABLE, seed)
     robot = CloneRobot(TABLE, clones)
-    belief = believed(robot, watched(truth, seed), seed)
+    belief = believed(clones[0], watched(truth, seed))
     trained = train(robot, over_members(belief, robot), TASK, recipe, key_for(seed, "pusher"))
     model, real = returns(robot, trained, over_members(belief, robot), truth, seed)
     return {
@@ -101,32 +108,30 @@ def hidden(table: Tabletop, seed: int) -> Params:
     return {p.name: rng.uniform(p.low, p.high) for p in table.parameters}
 
 
-def watched(truth: Params, seed: int) -> list[Log]:
-    """Clumsy pushes in Box2D: ahead, and a little to this side or that."""
-    rng, rows = generator_for(seed, "pusher", "watched"), round(WATCHED_S / TABLE.interface.period_s) + 1
-    robot, start = Box2DRobot(TABLE, WATCHED), TASK.start(key_for(seed, "watched"), WATCHED)
-    sent = np.repeat(rng.uniform([-0.6, -0.5], [1.5, 0.5], (rows // 6 + 1, WATCHED, 2)), 6, axis=0)[:rows]
-    sent[: rows // 3, :, 0] = np.abs(sent[: rows // 3, :, 0])
-    state, seen, _ = robot.reset(robot.init(), np.ones(WATCHED, bool), _rows(truth, WATCHED), start, None)
-    frames = [_copied(seen)]
-    for command in sent[:-1]:
-        state, seen, _ = robot.step(state, {"pusher.vx": command[:, :1], "pusher.vy": command[:, 1:]}, None)
-        frames.append(_copied(seen))
-    clock = np.arange(rows) * TABLE.interface.period_s
-    return [
-        on_one_clock(
-            TABLE.interface, {"pusher.vx": sent[:, k, :1], "pusher.vy": sent[:, k, 1:]},
-            {name: np.stack([f[name][k] for f in frames]) + rng.normal(0, SEEN_M, (rows, 1)) for name in frames[0]}, clock,
-        )
-        for k in range(WATCHED)
-    ]  # fmt: skip
+def watched(truth: Params, seed: int) -> Observed:
+    """A clumsy push in Box2D: ahead, and a little to this side or that."""
+    rng = generator_for(seed, "pusher", "watched")
+    speeds = np.repeat(rng.uniform([0.2, -0.3], [1.2, 0.3], (-(-WATCHED // HELD), 2)), HELD, axis=0)[:WATCHED]
+    scene = TABLE.scene._replace(z=np.asarray(TABLE.embeddings(_rows(truth, 1))[0]))
+    world = Box2DWorld(scene, _first(TABLE.motion(TASK.start(key_for(seed, "watched"), 1), 1)))
+    frames, commanded = [_single(world.motion())], []
+    for speed in speeds.astype(np.float32):
+        commanded.append(TABLE.commanded(frames[-1], speed))
+        frames.append(_single(world.step(TABLE.step_s, commanded=commanded[-1])))
+    push = jax.tree.map(lambda x: jnp.broadcast_to(x, (WATCHED, *x.shape)), no_push(scene))
+    return Observed(
+        jax.tree.map(lambda *rows: jnp.stack(rows), *frames), push._replace(commanded=jnp.stack(commanded)),
+        jnp.ones(WATCHED, bool), jnp.float32(TABLE.step_s),
+    )  # fmt: skip
 
 
-def believed(robot: CloneRobot, logs: list[Log], seed: int) -> Gaussian:
-    """What those pushes say about the puck."""
-    return identify(
-        robot, prior_belief(TABLE.parameters), logs[:-1], logs[-1:], Identify(method="least-squares"), seed
-    ).belief
+def believed(clone: Clone, seen: Observed) -> LogGaussian:
+    """What those frames say about the puck."""
+    scene = jax.tree.map(jnp.asarray, TABLE.scene)
+    found = belief_of(scene, prompt(load_prompter(), clone, scene, seen, given_of(scene)))
+    things = {f"body{part}": name for name, part in TABLE.parts.items()}
+    names = tuple(f"{things[body]}.{name}" for body, name in (n.split(".") for n in found.names))
+    return LogGaussian(names, found.centre, found.covariance, found.share)
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,7 @@ def idle(seed: int) -> float:
     return float(np.asarray(TASK.reward(resting, command, resting)).mean()) * TASK.seconds
 
 
-def _error(belief: Gaussian, name: str, truth: Any) -> float:
+def _error(belief: LogGaussian, name: str, truth: Any) -> float:
     return abs(float(belief.mean()[name]) / float(truth) - 1)
 
 
@@ -169,8 +174,12 @@ def _rows(params: Params, worlds: int) -> Params:
     return {k: np.full(worlds, v) for k, v in params.items()}
 
 
-def _copied(signals: Signals) -> dict[str, np.ndarray]:
-    return {k: np.array(v, np.float64) for k, v in signals.items()}
+def _first(motion: Motion) -> Motion:
+    return jax.tree.map(lambda x: np.asarray(x)[0], motion)
+
+
+def _single(motion: Motion) -> Motion:
+    return jax.tree.map(lambda x: np.asarray(x, np.float32), motion)
 
 
 if __name__ == "__main__":

@@ -4,15 +4,11 @@
 .venv/bin/python benchmarks/real.py --set furuta --train mine.npz --test other.npz
 """
 
-import tempfile
-from pathlib import Path
-
-import jax
 import tyro
 
 import real_pendula
 import real_servos
-from frame import console, finish
+from frame import console, finish, start
 from gapless.core import GaplessError
 from real_options import Real
 from recordings import data_folder
@@ -42,9 +38,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    try:
-        main()
-    except GaplessError as error:
-        console.print(str(error))
-        raise SystemExit(1) from None
+    start(main)

@@ -1,38 +1,37 @@
 """Tosses of a real cube, as logs with an orientation and a gyro: for the order of quaternions."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 
+from cube import PERIOD_S, toss_logs
 from gapless.core import Channel, Interface, Log, on_one_clock
+from recordings import data_folder
 
-FOLDER = Path(os.environ.get("GAPLESS_DATA", Path(__file__).parents[2] / "shared" / "data"))
-RATE_HZ, TOGETHER = 148.0, 20
-"""Samples per second; tosses that make one case."""
+TOGETHER = 20
+"""Tosses that make one case."""
 INTERFACE = Interface(
-    "cube", 1 / RATE_HZ, (), (Channel("orientation", width=4), Channel("angular_velocity", width=3, unit="rad/s"))
+    "cube", PERIOD_S, (), (Channel("orientation", width=4), Channel("angular_velocity", width=3, unit="rad/s"))
 )
 
 
 def available() -> bool:
     """Whether the recordings are there."""
-    return (FOLDER / "cube_toss" / "train.npz").is_file()
+    folder = data_folder()
+    return folder is not None and (folder / "cube_toss" / "train.npz").is_file()
 
 
 def tosses(group: int) -> list[Log]:
     """The tosses of one case."""
-    found = []
-    with np.load(FOLDER / "cube_toss" / "train.npz") as stored:
-        for k in range(group * TOGETHER, (group + 1) * TOGETHER):
-            q, rate = (stored[f"toss{k:03d}/{name}"] for name in ("quaternion", "angular_velocity"))
-            found.append(
-                on_one_clock(INTERFACE, {}, {"orientation": q, "angular_velocity": rate}, np.arange(len(q)) / RATE_HZ)
-            )
-    return found
+    folder = data_folder()
+    assert folder is not None
+    chosen = toss_logs(folder / "cube_toss" / "train.npz")[group * TOGETHER : (group + 1) * TOGETHER]
+    return [_oriented(log, log.measurements["quaternion"]) for log in chosen]
 
 
 def w_last(log: Log) -> Log:
     """The toss as somebody logs it who puts w behind x, y and z."""
-    turned = {**log.measurements, "orientation": np.roll(log.measurements["orientation"], -1, axis=1)}
-    return on_one_clock(INTERFACE, {}, turned, log.command_time)
+    return _oriented(log, np.roll(log.measurements["orientation"], -1, axis=1))
+
+
+def _oriented(log: Log, orientation: np.ndarray) -> Log:
+    seen = {"orientation": orientation, "angular_velocity": log.measurements["angular_velocity"]}
+    return on_one_clock(INTERFACE, {}, seen, log.command_time)

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import tyro
 from scipy.stats import spearmanr
 
 from chart import curves
-from frame import Benchmark, Cells, finish
+from frame import Benchmark, Cells, finish, start
 from gapless.core import Artifact, key_for, nominal_belief, prior_belief
 from gapless.engine import Recipe, Stages, Turn, Workspace, cranks, new_workspace, usable
 from gapless.learn import Excite, excite, gap
@@ -113,7 +112,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         )  # fmt: skip
         turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
         stages = Stages(workspace, recipe, seed)
-        policies = [nominal.policy, *(stages.policy(t.policy) for t in turns), glued(workspace, recipe, seed)]
+        policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
         alone = None
         if recipe.parts and setting["tier"] in WITH_EFFECTS:
             alone = identified_only(new_workspace(folder / "alone", model, task, seed), spec, recipe)
@@ -122,7 +121,9 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
         ranks = ranked(stages, judge, turns[-1], [*nominal.looks, *policies[: CRANKS + 1]])
-        found = _worths(judge, best, policies, alone) | _forecasts(turns, judge, policies[1 : CRANKS + 1])
+        found = _worths(judge, best, policies, alone) | _forecasts(
+            turns, judge, [stages.policy(t.policy) for t in turns]
+        )
         learned = [bool(t.belief.figures["residual"]) for t in turns]
         return {**setting, **found, **ranks, "gap_before": before, "gap_after": after, "learned": learned}
     finally:
@@ -176,7 +177,7 @@ def identified_only(workspace: Workspace, spec: str, recipe: Recipe) -> NetworkP
     """The last policy of cranks that learn no parts: the same robot, seed and recipe otherwise, logs of their own."""
     recipe, seed = replace(recipe, parts=False), workspace.settings.seed
     turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
-    return Stages(workspace, recipe, seed).policy(turns[-1].policy)
+    return Stages(workspace, recipe, seed).policy(turns[-1].standing)
 
 
 def glued(workspace: Workspace, recipe: Recipe, seed: int) -> NetworkPolicy:
@@ -255,5 +256,4 @@ def table_row(r: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_compilation_cache_dir", str(Path(tempfile.gettempdir()) / "gapless-compiled"))
-    main()
+    start(main)

@@ -77,6 +77,7 @@ def test_a_turn_says_what_it_did(made: tuple[Workspace, Turn]) -> None:
     assert said["inside"] == (said["forecast_low"] <= said["return"] <= said["forecast_high"])
     assert said["check"].endswith("/2")
     assert said["verdict"].endswith("/1")
+    assert said["policy_of"] == 1 and done.standing == done.policy
 
 
 def test_the_same_crank_again_makes_nothing_new_and_moves_no_robot(made: tuple[Workspace, Turn]) -> None:

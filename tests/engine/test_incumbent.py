@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gapless.core import Store
-from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_by
+from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_by, standing
 
 
 @pytest.mark.parametrize(
@@ -14,16 +14,40 @@ from gapless.engine.incumbent import KEPT, Shown, deployments, gives_way, shown_
     [
         (Shown((), True), 1.0, 1.1, True),  # never deployed: the better one
         (Shown((1.0,), True), 1.0, 1.1, True),  # the simulator is right about it
-        (Shown((1.5,), True), 1.0, 1.4, False),  # it has never failed, and is worth more than the simulator knows
-        (Shown((1.5,), True), 1.0, 1.6, True),
+        (Shown((1.5,), True), 1.0, 1.2, False),  # it is worth more than the simulator knows
+        (Shown((1.5,), True), 1.0, 1.3, True),  # half of what the simulator missed counts for the other
         (Shown((1.5,), False), 1.0, 1.2, False),
-        (Shown((1.5,), False), 1.0, 1.3, True),  # it has failed: half of what the simulator missed counts for the other
-        (Shown((0.2,), False), 1.0, 1.01, True),  # it disappointed
+        (Shown((0.2,), False), 1.0, 0.7, True),  # it disappointed: the other need not promise as much
+        (Shown((0.2,), False), 1.0, 0.5, False),
+        (Shown((0.8,), True), 1.0, 0.95, False),  # less than simulated, and still it never failed
         (Shown((1.0,), True), 1.0, 1.0, False),  # nothing gained
     ],
 )
 def test_who_gives_way(shown: Shown, simulated: float, promised: float, expected: bool) -> None:
     assert gives_way(shown, simulated, promised) is expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ([(1.0, True), (2.0, True)], 1),
+        ([(2.0, True), (1.0, True)], 1),  # it never failed
+        ([(2.0, False), (1.0, False)], 0),  # it failed, and the other did better
+        ([(1.0, True), (2.0, False)], 1),  # it failed, and still did better
+        ([(2.0, True), None], 1),  # it never ran
+        ([(2.0, False), None, (1.0, False)], 0),
+        ([(1.0, False), (1.0, False)], 1),  # the newest of equals
+    ],
+)
+def test_who_is_stood_by(tmp_path: Path, shown: list[tuple[float, bool] | None], expected: int) -> None:
+    store, policies = Store(tmp_path), []
+    for crank, run in enumerate(shown, 1):
+        policies.append(store.make("policy", {}, {"crank": crank}, lambda folder: {KEPT: None}))
+        if run is not None:
+            figures = {"episodes": [{"return": run[0], "passed": run[1]}]}
+            store.make("logs", {"policy": policies[-1].id}, {"crank": crank}, lambda folder, f=figures: f)
+    assert standing(store, policies) == policies[expected]
+    assert standing(store, policies[:1], until_crank=1) == policies[0]
 
 
 def test_a_policy_that_was_kept_remembers_what_it_has_shown(tmp_path: Path) -> None:

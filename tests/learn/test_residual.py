@@ -59,6 +59,7 @@ def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly
     belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
     before, after = prediction_errors(cartpole, found.belief, unseen), prediction_errors(whole, belief, unseen)
     assert np.median(after) < np.median(before) / 3
+    assert np.array_equal(learnt.identified.belief.covariance, found.belief.covariance)  # no surer than without it
 
 
 def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: MujocoSimulator, drive: Any) -> None:

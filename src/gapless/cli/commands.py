@@ -40,7 +40,7 @@ from .doctor import Doctor
 from .excite import ExciteCommand
 from .export import Export
 from .fleet import FleetCommand
-from .options import Common, InWorkspace, OnRobot, latest
+from .options import Common, InWorkspace, OnRobot, policy_to_use
 from .preflight import Preflight
 from .report import Report, report
 from .tables import causes_table, check_table, forecast_table, gap_table, parameter_table, turn_table
@@ -184,7 +184,7 @@ class Gap(InWorkspace):
         with workspace.locked(), working("gap") as tell:
             beliefs, logs, stages = workspace.store.all("belief"), all_logs(workspace), self.stages(workspace, tell)
             made = stages.gap(beliefs[-1] if beliefs else None, logs)
-            causes = stages.attribute(beliefs[-1], logs, newest_policy(workspace)) if beliefs else None
+            causes = stages.attribute(beliefs[-1], logs, some_policy(workspace)) if beliefs else None
         gap_table(made.figures)
         if causes is None:
             return made.figures
@@ -194,18 +194,14 @@ class Gap(InWorkspace):
 
 @dataclass(frozen=True)
 class Learn(InWorkspace):
-    """Identify the simulator's parameters from all logs, learn what they leave over, and say what causes the gap."""
-
-    parts: bool = True
-    """Learn a residual where that predicts held-out logs better; --no-parts identifies parameters only."""
+    """Identify the parameters from all logs and say what causes the gap; --recipe.parts learns what they leave over, too."""
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()
         with workspace.locked(), working("learn") as tell:
-            recipe = replace(self.recipe, parts=self.parts and self.recipe.parts)
-            stages, logs = replace(self.stages(workspace, tell), recipe=recipe), all_logs(workspace)
+            stages, logs = self.stages(workspace, tell), all_logs(workspace)
             belief = stages.learn(logs)
-            gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs, newest_policy(workspace))
+            gap, causes = stages.gap(belief, logs), stages.attribute(belief, logs, some_policy(workspace))
         parameter_table(belief.figures)
         gap_table(gap.figures)
         causes_table(causes.figures)
@@ -311,15 +307,14 @@ def all_logs(workspace: Workspace) -> list[Artifact]:
     return found
 
 
-def newest_policy(workspace: Workspace) -> Artifact | None:
-    policies = workspace.store.all("policy")
-    return policies[-1] if policies else None
+def some_policy(workspace: Workspace) -> Artifact | None:
+    return policy_to_use(workspace) if workspace.store.all("policy") else None
 
 
 def newest_pair(workspace: Workspace) -> tuple[Artifact, Artifact | None]:
-    """The newest policy and the newest belief, if there is one."""
+    """The policy to stand by and the newest belief, if there is one."""
     beliefs = workspace.store.all("belief")
-    return latest(workspace, "policy", "Train one first."), beliefs[-1] if beliefs else None
+    return policy_to_use(workspace), beliefs[-1] if beliefs else None
 
 
 COMMANDS: dict[str, type] = {

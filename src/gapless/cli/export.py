@@ -17,21 +17,24 @@ from gapless.nets.actuator_network import ActuatorNetwork
 from gapless.nets.stored_actuator import load_networks
 
 from .console import say, table
-from .options import Common, Group, InWorkspace, latest
+from .options import Common, Group, InWorkspace, latest, policy_to_use
 
 Positional = tyro.conf.Positional
 
 
 @dataclass(frozen=True)
 class ExportPolicy(InWorkspace):
-    """Write the newest policy as ONNX, with its interface inside; runs anywhere with onnxruntime alone."""
+    """Write a policy as ONNX, with its interface inside; runs anywhere with onnxruntime alone.
+
+    It is the newest one, unless that failed on the robot and an earlier one scored more there.
+    """
 
     file: Positional[Path] = field(kw_only=True)
     """The file to write, e.g. policy.onnx."""
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()
-        policy = latest(workspace, "policy", "Train one first.")
+        policy = policy_to_use(workspace)
         stages = self.stages(workspace, lambda *_: None)
         difference = export_policy(stages.policy(policy), self.file, {"policy": policy.id})
         say(f"Wrote {self.file}; onnxruntime agrees with it to {difference:.1e}.")

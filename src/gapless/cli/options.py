@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gapless.core import Artifact, GaplessError
-from gapless.engine import Recipe, Stages, Workspace, open_workspace
+from gapless.engine import Recipe, Stages, Workspace, open_workspace, standing
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,9 @@ def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
     if not found:
         raise GaplessError(f"{workspace.folder} has no {kind} yet. {hint}")
     return found[-1]
+
+
+def policy_to_use(workspace: Workspace) -> Artifact:
+    """The policy to stand by: the newest, unless it failed on the robot and an earlier one scored more there."""
+    latest(workspace, "policy", "Train one first.")
+    return standing(workspace.store, workspace.store.all("policy"))

@@ -87,7 +87,7 @@ def turn_table(name: str, figures: list[dict[str, Any]]) -> None:
         [
             f["crank"], f"{f['robot_seconds']:.0f} s", f"{f['gap_before']:.3g} → {f['gap_after']:.2g}", f["causes"],
             f"{f['forecast_low']:.2f} … {f['forecast_high']:.2f}", f"{f['return']:.2f}{'' if f['inside'] else ' (outside)'}",
-            f"{f['verdict']} pass",
+            f"{f['verdict']} pass" + ("" if f["policy_of"] == f["crank"] else f", use crank {f['policy_of']}'s"),
         ]
         for f in figures
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from .crank import Turn, cranks, robot_seconds_spent
 from .episodes import Plan, episode_figures
 from .forecasts import require_promising
+from .incumbent import standing
 from .recipe import Recipe
 from .stages import Stages
 from .usable import usable
@@ -21,5 +22,6 @@ __all__ = [
     "open_workspace",
     "require_promising",
     "robot_seconds_spent",
+    "standing",
     "usable",
 ]

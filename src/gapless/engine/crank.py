@@ -8,6 +8,7 @@ from gapless.learn import NoSafeMotion
 from gapless.robots import Gate
 
 from .causes import main_causes
+from .incumbent import standing
 from .recipe import Recipe
 from .stages import Stages, Tell, to_nobody
 from .workspace import Workspace
@@ -28,6 +29,8 @@ class Turn:
     check: Artifact
     forecast: Artifact
     outcome: Artifact
+    standing: Artifact
+    """The policy to stand by after it: this crank's, or an earlier one that did better on the robot."""
 
     def figures(self) -> dict:
         """What is printed about it."""
@@ -44,6 +47,7 @@ class Turn:
             "return": outcome["return"],
             "inside": outcome["inside"],
             "verdict": f"{outcome['passed']}/{outcome['of']}",
+            "policy_of": self.standing.recipe["crank"],
         }
 
 
@@ -58,7 +62,7 @@ def cranks(
     """Turn the crank until there have been `count` turns; those finished before are found, not made again."""
     workspace.interface.require_same(robot.interface, "the workspace", "the robot")
     logs = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
-    belief = policy = None
+    belief, policies = None, []
     try:
         for crank in range(1, count + 1):
             stages = Stages(workspace, recipe, seed, crank, tell(crank))
@@ -66,8 +70,9 @@ def cranks(
                 logs.append(stages.excite(robot, None, recipe.excite_first))
             elif stages.is_wide(belief):
                 logs += _more(stages, robot, belief)
-            turn, deployed = _turn(stages, robot, logs, policy)
-            belief, policy = turn.belief, turn.policy
+            turn, deployed = _turn(stages, robot, logs, policies)
+            belief = turn.belief
+            policies.append(turn.policy)
             logs.append(deployed)
             yield turn
     finally:
@@ -83,17 +88,18 @@ def _more(stages: Stages, robot: Robot, belief: Artifact) -> list[Artifact]:
         return []
 
 
-def _turn(stages: Stages, robot: Robot, logs: list[Artifact], policy: Artifact | None) -> tuple[Turn, Artifact]:
+def _turn(stages: Stages, robot: Robot, logs: list[Artifact], before: list[Artifact]) -> tuple[Turn, Artifact]:
+    store, crank = stages.workspace.store, stages.crank
     belief = stages.learn(logs)
     gap = stages.gap(belief, logs)
-    policy = stages.train(belief, policy)
+    policy = stages.train(belief, standing(store, before, crank - 1) if before else None)
     attribution = stages.attribute(belief, logs, policy) if stages.recipe.explain else None
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)
     deployed = stages.deploy(robot, policy, forecast)
     outcome = stages.outcome(forecast, deployed)
-    spent = robot_seconds_spent(stages.workspace.store, stages.crank)
-    return Turn(stages.crank, spent, belief, gap, attribution, policy, check, forecast, outcome), deployed
+    spent, best = robot_seconds_spent(store, crank), standing(store, [*before, policy], crank)
+    return Turn(crank, spent, belief, gap, attribution, policy, check, forecast, outcome, best), deployed
 
 
 def robot_seconds_spent(store: Store, until_crank: int | None = None) -> float:

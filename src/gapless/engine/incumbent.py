@@ -1,4 +1,4 @@
-"""Whether a policy that has shown itself on the robot gives way to one that only promises more."""
+"""Which policy to stand by: what one has shown on the robot, against what another only promises."""
 
 from typing import NamedTuple
 
@@ -31,6 +31,19 @@ def deployments(store: Store, policy: Artifact, before_crank: int | None = None)
     return [a for a in found if before_crank is None or 0 < a.recipe["crank"] < before_crank]
 
 
+def standing(store: Store, policies: list[Artifact], until_crank: int | None = None) -> Artifact:
+    """The policy to stand by among these, oldest first: the newest, or, where it failed on the robot, who scored most there.
+
+    One that never ran there, or never failed, has nothing against it. Deployments after a crank count only if none is named.
+    """
+    before = None if until_crank is None else until_crank + 1
+    shown = [shown_by(deployments(store, policy, before)) for policy in policies]
+    if shown[-1].always_passed:
+        return policies[-1]
+    best = max(range(len(policies)), key=lambda k: (np.mean(shown[k].returns) if shown[k].returns else -np.inf, k))
+    return policies[best]
+
+
 def shown_by(logs: list[Artifact]) -> Shown:
     """What it scored there, and whether it ever failed."""
     episodes = [e for a in logs for e in a.figures["episodes"]]
@@ -40,11 +53,10 @@ def shown_by(logs: list[Artifact]) -> Shown:
 def gives_way(shown: Shown, simulated: float, promised: float) -> bool:
     """Whether `promised`, the simulated return of a candidate, is worth more than what the policy in place has shown.
 
-    `simulated` is what the same simulator makes of the policy in place. Where that is less than was seen on the robot, the
-    simulator is blind to something, and only a part of that blindness will favour the candidate as well; none of it counts
-    against a policy that has never failed.
+    `simulated` is what the same simulator makes of the policy in place. Where the robot showed more, or a failure and less, the
+    simulator is wrong about something, and only a part of that error will be the candidate's as well. A candidate that then
+    fails on the robot gives the place back: see `standing`.
     """
-    if not shown.returns:
-        return promised > simulated
-    missed = max(0.0, float(np.mean(shown.returns)) - simulated)
-    return promised > simulated + missed * (1.0 if shown.always_passed else 1 - CARRIES_OVER)
+    wrong_by = float(np.mean(shown.returns)) - simulated if shown.returns else 0.0
+    wrong_by = max(wrong_by, 0.0) if shown.always_passed else wrong_by
+    return promised > simulated + (1 - CARRIES_OVER) * wrong_by

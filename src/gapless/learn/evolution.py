@@ -1,6 +1,7 @@
 """CMA-ES over the parameters, for landscapes on which least squares gets stuck."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,18 +12,23 @@ from .windows import thin
 POPULATION, WINDOWS, GENERATIONS = 16, 24, 40
 
 
-def evolve(problem: Problem, seed: int, progress: Progress | None = None) -> Float[np.ndarray, " param"]:
-    """Parameters to begin least squares from; each generation is one call of the batch."""
+def evolution(box: list[list[float]], population: int, generations: int, seed: int) -> Any:
+    """A search by the package `cma` inside a box (low, high), around zero and in units of what is plausible."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # cma looks for optional plotting packages and says so
         import cma
+    options = {"seed": seed % 2**31 + 1, "popsize": population, "bounds": box, "verbose": -9, "maxiter": generations}
+    return cma.CMAEvolutionStrategy(np.zeros(len(box[0])), 0.5, options)
+
+
+def evolve(problem: Problem, seed: int, progress: Progress | None = None) -> Float[np.ndarray, " param"]:
+    """Parameters to begin least squares from; each generation is one call of the batch."""
     few, bounds = problem.on(thin(problem.shooting.windows, WINDOWS)).shooting, problem.bounds
     box = [((side - bounds.centre) / bounds.deviation).tolist() for side in (bounds.low, bounds.high)]
-    options = {"seed": seed % 2**31 + 1, "popsize": POPULATION, "bounds": box, "verbose": -9, "maxiter": GENERATIONS}
-    search = cma.CMAEvolutionStrategy(np.zeros(len(bounds.centre)), 0.5, options)
+    search = evolution(box, POPULATION, GENERATIONS, seed)
     generation, best = 0, bounds.centre
     while not search.stop():
-        asked = search.ask(POPULATION)
+        asked = search.ask()
         params = bounds.centre + np.array(asked) * bounds.deviation
         starts = np.tile(few.windows.start, (len(params), 1, 1))
         z = few.residuals(params, starts) / problem.level

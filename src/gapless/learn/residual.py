@@ -50,9 +50,9 @@ class LearnResidual:
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
     refit: Identify = field(
-        default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10, doubt=0.02)
+        default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10, posterior="gaussian")
     )
-    """How the parameters are refitted in its presence; most of the doubt about what they cannot express is then its members'."""
+    """How the parameters are refitted in its presence; they stay as unsure as without it."""
 
     def __post_init__(self) -> None:
         if min(self.members, self.waves, self.history, self.rounds) < 1 or self.window_s <= 0:
@@ -145,13 +145,13 @@ def _confirmed(
     refitted = prediction_errors(whole, again.belief, held_out)
     better = np.median(refitted) <= np.median(errors[best])
     judged = compare(before, refitted if better else errors[best], seed)
-    return Learnt(tries[best], again if better else _as_sure_as(again, found), judged) if judged.better else None
+    return Learnt(tries[best], _no_surer(again if better else found, found), judged) if judged.better else None
 
 
-def _as_sure_as(again: Identified, found: Identified) -> Identified:
-    """What was found before, as surely as it is known beside the residual."""
-    b = found.belief
-    return replace(found, belief=Gaussian(b.names, b.centre, again.belief.covariance, b.low, b.high))
+def _no_surer(refitted: Identified, found: Identified) -> Identified:
+    """What was refitted, as unsure as without the residual: it speaks for the motions that it saw, and a policy makes others."""
+    b = refitted.belief
+    return replace(refitted, belief=Gaussian(b.names, b.centre, found.belief.covariance, b.low, b.high))
 
 
 def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Residual]:

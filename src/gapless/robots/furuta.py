@@ -58,14 +58,14 @@ class FurutaReality(Mechanism):
             "stribeck": between(0.5, 0.9),
             "bristle": between(6.0, 12.0),
             "gap": between(0.03, 0.06),
-            "belt": between(1.2, 1.8),
-            "cogging": between(0.024, 0.034),
-            "cable": between(0.09, 0.12),
+            "belt": between(0.6, 0.9),
+            "cogging": between(0.038, 0.050),
+            "cable": between(0.14, 0.18),
             "warming_s": between(1.5, 3.0),
-            "slew": between(50.0, 80.0),
+            "slew": between(35.0, 55.0),
             "dead_band": between(0.9, 1.3),
             "patch_rad": between(-0.6, 0.6),
-            "patch": between(3.0, 4.0),
+            "patch": between(5.0, 6.0),
         }
 
     def begin(self, key: PRNGKeyArray) -> Pair:

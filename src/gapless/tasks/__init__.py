@@ -2,11 +2,12 @@
 
 from gapless.core import Task
 
+from .carry import Carry
 from .hop import Hop, HopBack
 from .push import Push
 from .slide import Slide
 from .swingup import RotarySwingUp, SwingUp
 
-TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push, Hop, HopBack)}
+TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push, Carry, Hop, HopBack)}
 
-__all__ = ["TASKS", "Hop", "HopBack", "Push", "RotarySwingUp", "Slide", "SwingUp"]
+__all__ = ["TASKS", "Carry", "Hop", "HopBack", "Push", "RotarySwingUp", "Slide", "SwingUp"]

@@ -1,4 +1,4 @@
-"""A puck and a target on a table: how far one is from the other, and the verdict on where it was left."""
+"""A thing and a target on a table: how far one is from the other, and the verdict on where it was left."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,19 +9,19 @@ from gapless.core import Log, Signals, Verdict
 Place = tuple[float, float]
 
 
-def distance(measurement: Signals, target_m: Place) -> Float[Array, " *world"]:
-    """From the puck to the target, in m."""
-    x, y = measurement["puck.x"][..., 0] - target_m[0], measurement["puck.y"][..., 0] - target_m[1]
+def distance(measurement: Signals, target_m: Place, thing: str = "puck") -> Float[Array, " *world"]:
+    """From the thing to the target, in m."""
+    x, y = (measurement[f"{thing}.{side}"][..., 0] - at for side, at in zip(("x", "y"), target_m, strict=True))
     return jnp.sqrt(x**2 + y**2 + 1e-12)
 
 
-def left_at(log: Log, target_m: Place, near_m: float, seconds: float, lost: str) -> Verdict:
-    """Whether the puck lies near the target at the end; `lost` is what an episode that ended early means."""
+def left_at(log: Log, target_m: Place, near_m: float, seconds: float, lost: str, thing: str = "puck") -> Verdict:
+    """Whether the thing lies near the target at the end; `lost` is what an episode that ended early means."""
     if log.source.get("stopped"):
         return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
     if log.seconds < seconds - 2 * log.interface.period_s:
         return Verdict(False, -1.0, f"{lost} after {log.seconds:.1f} s")
-    off = float(np.asarray(distance({k: v[-1] for k, v in log.measurements.items()}, target_m)))
+    off = float(np.asarray(distance({k: v[-1] for k, v in log.measurements.items()}, target_m, thing)))
     passed = off < near_m
     says = "lies on the target" if passed else "lies beside the target"
-    return Verdict(passed, 1 - off / near_m, f"the puck {says}: {off:.3f} m off")
+    return Verdict(passed, 1 - off / near_m, f"the {thing} {says}: {off:.3f} m off")

@@ -76,4 +76,5 @@ def teach(course: Course, seed: int, member: int, tell: Tell = lambda what: None
 def _lessons(recipe: Teach, seed: int, member: int, name: str) -> tuple[Lessons, Lessons]:
     fewer = replace(recipe, scenes=max(1, int(HELD_OUT * recipe.scenes)))
     rng: np.random.Generator = generator_for(seed, "lessons", name, member)
-    return lessons(recipe, rng), lessons(fewer, generator_for(seed, "held out", name, member))
+    with jax.default_device(jax.devices("cpu")[0]):  # scenes are drawn one by one, which a GPU is slow at
+        return lessons(recipe, rng), lessons(fewer, generator_for(seed, "held out", name, member))

@@ -1,5 +1,7 @@
 """Fit a clone to lessons: the next frame from the true one before it, what contacts held coming from the clone itself."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -42,6 +44,11 @@ def lesson_loss(clone: Clone, lessons: Lessons, key: PRNGKeyArray) -> Float[Arra
     return jnp.mean(jax.vmap(lambda lesson: _stretch(clone, lesson))(lessons))
 
 
+def rolled_loss(network: Any, lessons: Lessons) -> Float[Array, ""]:
+    """The same of a network that goes on from what it said itself, in memory that one step needs."""
+    return jnp.mean(jax.vmap(lambda lesson: _alone(network, lesson))(lessons))
+
+
 def scattered_loss(clone: Clone, lessons: Lessons, key: PRNGKeyArray) -> Float[Array, ""]:
     """The energy score of two chances: least where what the clone draws is spread as what happens is."""
 
@@ -70,6 +77,20 @@ def _stretch(clone: Clone, lesson: Lessons) -> Float[Array, ""]:
         after = clone.step(scene, Moving(frame(k), jax.lax.stop_gradient(held)), _push(lesson, k), lesson.dt_s)
         held, total = after.held, total + _error(after.motion, frame(k + 1), reach, lesson.moving)
     return total / steps
+
+
+def _alone(network: Any, lesson: Lessons) -> Float[Array, ""]:
+    scene, reach = lesson.scene, _reach(lesson.scene)
+
+    @eqx.filter_checkpoint
+    def body(moving: Moving, now: tuple[Float[Array, "body 2"], Motion]) -> tuple[Moving, Float[Array, ""]]:
+        force, truth = now
+        push = Push(force, jnp.zeros(len(force)), jnp.zeros((len(force), 3)))
+        moving = network.step(scene, moving, push, lesson.dt_s)
+        return moving, _error(moving.motion, truth, reach, lesson.moving)
+
+    first, later = (jax.tree.map(lambda x, k=k: x[k], lesson.motion) for k in (0, slice(1, None)))
+    return jnp.mean(jax.lax.scan(body, at(scene, first), (lesson.force, later))[1])
 
 
 def _error(found: Motion, truth: Motion, reach: Float[Array, " body"], counts: Array) -> Float[Array, ""]:

@@ -1,5 +1,10 @@
 """From what a network says about each body to where it is next; gravity and pushes are given."""
 
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -21,3 +26,9 @@ def moved(
     velocity = pushed(scene, mass, motion, push, dt_s) + says[:, :3]
     place = jnp.concatenate([motion.position, motion.angle[:, None]], -1) + dt_s * velocity + PLACE * says[:, 3:]
     return Moving(Motion(place[:, :2], place[:, 2], velocity[:, :2], velocity[:, 2]), moving.held)
+
+
+def in_turn(modules: Any, apply: Callable[[Any, Array], Array], first: Array) -> Array:
+    """What modules of one kind, stacked, make of it one after the other; compiled once for all of them."""
+    arrays, static = eqx.partition(modules, eqx.is_array)
+    return jax.lax.scan(lambda now, own: (apply(eqx.combine(own, static), now), None), first, arrays)[0]

@@ -1,0 +1,1 @@
+"""From recorded throws to a simulator of what contact does."""
