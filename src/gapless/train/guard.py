@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from gapless.core import Belief, GaplessError, Signals, Simulator
 
 USUAL, MOST = 0.5, 0.99
-"""Shares of all doubts about transitions that were not taught: at the first, doubt is free; beyond the second, it ends episodes."""
+"""Shares of all doubts about transitions that were not taught: up to the first doubt is free, beyond the second episodes end."""
 
 
 @dataclass(frozen=True)
