@@ -4,16 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tyro
 
-from gapless.core import Belief, key_for, nominal_belief
+from gapless.core import Belief, Log, key_for, nominal_belief
 from gapless.engine import Recipe, Stages, Workspace, open_workspace
 from gapless.logs import read_logs
 from gapless.report import shoot_beside, swayed
+from gapless.simulators import rollout
 from gapless.simulators.neural.stored import SHIPPED, cloned
 
 from .console import say, working
-from .options import Common
+from .options import Common, policy_to_use
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class FilmCommand(Common):
     clones: Path | None = None
     """The folder that `gapless clone` wrote; the clones of the package if not given."""
     logs: Path | None = None
-    """A folder of logs, of which the longest is shown; without one, MuJoCo sways the robot from where its task begins."""
+    """A folder of logs, of which the longest is shown; without one, MuJoCo shows the workspace's policy, or sways the robot."""
 
     def run(self) -> dict[str, Any]:
         workspace = open_workspace(self.workspace)
@@ -35,13 +37,20 @@ class FilmCommand(Common):
         with working("film") as tell:
             clone = cloned(physics, self.clones or SHIPPED)
             tell("asking MuJoCo and the clone, and drawing")
-            if self.logs is not None:
-                logs = [max(read_logs(self.logs), key=len)]
-            else:
-                logs = swayed(physics, workspace.task, belief, key_for(self.seed, "film"))
-            figures = shoot_beside(physics, clone, logs, belief, self.out)
+            figures = shoot_beside(physics, clone, self._logs(workspace, belief), belief, self.out)
         say(f"Wrote {self.out}: {figures['shown_s']:.1f} s at {figures['speed']:g} of their speed.")
         return {"film": self.out, **figures}
+
+    def _logs(self, workspace: Workspace, belief: Belief) -> list[Log]:
+        if self.logs is not None:
+            return [max(read_logs(self.logs), key=len)]
+        physics, task, key = workspace.simulator, workspace.task, key_for(self.seed, "film")
+        if not workspace.store.all("policy"):
+            return swayed(physics, task, belief, key)
+        policy = Stages(workspace, Recipe(), self.seed).policy(policy_to_use(workspace))
+        return rollout(
+            physics.with_worlds(1), {k: np.atleast_1d(v) for k, v in belief.mean().items()}, policy, task, key
+        )
 
 
 def newest_belief(workspace: Workspace) -> Belief:

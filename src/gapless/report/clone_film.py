@@ -18,9 +18,9 @@ PANEL = 480
 SWAY_S = (0.4, 1.3)
 """Periods of the sines that a robot without a log is moved with."""
 STRONG = 0.6
-"""How much of the command range they take."""
-EPISODES, SECONDS = 5, 1.3
-"""How often and for how long."""
+"""How much of the command range they take at most."""
+TRIED, SHOWN, SECONDS = 100, 5, 1.3
+"""How many are moved so, how many of them are shown, and for how long."""
 
 
 def shoot_beside(
@@ -44,29 +44,29 @@ def shoot_beside(
 
 
 def swayed(physics: MujocoSimulator, task: Task, belief: Belief, key: PRNGKeyArray) -> list[Log]:
-    """Logs that MuJoCo writes: short ones from where the task begins, under sines of several periods."""
-    simulator, interface = physics.with_worlds(EPISODES), physics.interface
+    """Logs that MuJoCo writes: short ones from where the task begins, under sines; those that go well for longest."""
+    simulator, interface = physics.with_worlds(TRIED), physics.interface
     times = np.arange(round(SECONDS / interface.period_s) + 1) * interface.period_s
-    rows = {k: np.full(EPISODES, float(np.asarray(v))) for k, v in belief.mean().items()}
-    start = {k: np.asarray(v, np.float64) for k, v in task.start(key, EPISODES).items()}
-    state, seen, _ = simulator.reset(simulator.init(), np.ones(EPISODES, bool), rows, start, key)
+    rows = {k: np.full(TRIED, float(np.asarray(v))) for k, v in belief.mean().items()}
+    start = {k: np.asarray(v, np.float64) for k, v in task.start(key, TRIED).items()}
+    state, seen, _ = simulator.reset(simulator.init(), np.ones(TRIED, bool), rows, start, key)
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
     waves, read = {c.name: _waves(c.low, c.high, times, rng) for c in interface.commands}, [seen]
     for k in range(len(times) - 1):
-        command = {name: wave[:, k : k + 1] for name, wave in waves.items()}
+        command = {name: wave[:, k] for name, wave in waves.items()}
         state, seen, _ = simulator.step(state, command, jax.random.fold_in(key, k))
         read.append(seen)
-    measured = {name: np.stack([np.asarray(row[name]) for row in read]) for name in seen}
-    return [
-        on_one_clock(
-            interface, {n: w[k][:, None] for n, w in waves.items()}, {n: v[:, k] for n, v in measured.items()}, times,
-            {"simulated": True},
-        )
-        for k in range(EPISODES)
-    ]  # fmt: skip
+    over = np.cumsum([np.asarray(task.finished(row)) for row in read], 0) > 0
+    measured = {name: np.stack([np.asarray(row[name]) for row in read], 1) for name in seen}
+    best = np.argsort(over.sum(0), kind="stable")[:SHOWN]
+    return [on_one_clock(interface, _of(waves, k), _of(measured, k), times, {"simulated": True}) for k in best]
 
 
-def _waves(low: float, high: float, times: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, "episode time"]:
-    periods, phases = np.geomspace(*SWAY_S, 3), rng.uniform(0, 2 * np.pi, (EPISODES, 1, 3))
-    sway = np.sin(2 * np.pi * times[:, None] / periods + phases).mean(-1)
-    return (high + low) / 2 + STRONG * (high - low) * sway / 2
+def _of(signals: dict[str, np.ndarray], episode: int) -> dict[str, np.ndarray]:
+    return {name: values[episode] for name, values in signals.items()}
+
+
+def _waves(low: float, high: float, times: np.ndarray, rng: np.random.Generator) -> Float[np.ndarray, "episode time 1"]:
+    periods, phases = np.geomspace(*SWAY_S, 3), rng.uniform(0, 2 * np.pi, (TRIED, 1, 3))
+    sway = np.sin(2 * np.pi * times[:, None] / periods + phases).mean(-1, keepdims=True)
+    return (high + low) / 2 + STRONG * rng.random((TRIED, 1, 1)) * (high - low) * sway / 2
