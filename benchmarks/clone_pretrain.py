@@ -37,7 +37,7 @@ ROOM = 5 * PIECE.stretches
 """Stretches kept of a robot, for each of its pieces in a turn."""
 LOOKED_AT = Teach(100, 25, 100) if SMALL else Teach(2000, 25, 500)
 LOOK_S, LAST_S = (5.0, 5.0) if SMALL else (60.0, 45.0)
-WAIT_S = LIMIT_S / 5
+WAIT_S = LIMIT_S / 2.5
 PROCESSES = int(os.environ.get("PROCESSES", 2))
 STEPS, SMALL_BATCH, CPU_BATCH, GPU_BATCH = (25, 30, 45), (32,) * 3, (512, 256, 96), (4096, 4096, 2048)
 
