@@ -2,7 +2,7 @@
 
 from .course import Joined, RobotCourse, join
 from .fit import FitClone, fit_clones
-from .lessons import Lessons, Reach, Teach, lessons
+from .lessons import Lessons, Reach, Teach, lessons, one_by_one
 from .scout import scouted
 from .tune import Tune, tune
 
@@ -17,6 +17,7 @@ __all__ = [
     "fit_clones",
     "join",
     "lessons",
+    "one_by_one",
     "scouted",
     "tune",
 ]
