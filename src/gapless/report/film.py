@@ -62,7 +62,8 @@ def develop(model: mujoco.MjModel, reel: Reel, out: Path) -> dict[str, Any]:
         mujoco.mj_saveModel(model, str(binary), None)
         letters = lettered(reel.titles, size, reel.width)
         panels = np.array([" ".join(panel) for panel in reel.panels])
-        np.savez(poses, share=reel.share, panels=panels, letters=letters, **reel.motions)
+        arrays: dict[str, Any] = {**reel.motions, "share": reel.share, "panels": panels, "letters": letters}
+        np.savez(poses, **arrays)
         platform = next((p for p in platforms() if _filmed(p, encoder, (binary, poses), size, out)), None)
     if platform is None:
         tried = ", ".join(p or "the default" for p in platforms())

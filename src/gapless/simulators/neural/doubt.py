@@ -49,9 +49,10 @@ def disagreement(
 
 @eqx.filter_jit
 def _doubt(ensemble: Clone, skeleton: Skeleton, periods: Periods) -> tuple[Array, Array]:
+    position, velocity, control, shares, _ = (jnp.asarray(side) for side in periods)
+
     def after(clone: Clone) -> Float[Array, "period joint"]:
-        now = jnp.asarray(periods.position), jnp.asarray(periods.velocity)
-        return clone.advance(skeleton, clone.modulation(periods.shares), now, periods.control)[1]
+        return clone.advance(skeleton, clone.modulation(shares), (position, velocity), control)[1]
 
     velocities, change = jax.vmap(after)(ensemble), ensemble.limb.change[0]
     off = (jnp.abs(velocities - periods.after) / change).max(-1).mean(0)
