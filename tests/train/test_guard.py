@@ -63,16 +63,16 @@ def unsure(traced_cartpole: JaxCartpole) -> Unsure:
 
 def test_the_guard_is_calibrated_by_what_is_usual(unsure: Unsure) -> None:
     guard = calibrated(DOUBT, np.linspace(0, 1, 101), unsure, KNOWN)
-    assert guard.most == pytest.approx(0.99)
-    shares = guard.share({DOUBT: jnp.array([[0.0], [0.495], [0.99], [1.98]])})
-    assert shares == pytest.approx([0.0, 0.5, 1.0, 2.0], abs=1e-5)
-    with pytest.raises(GaplessError, match="above 0"):
-        Guard(DOUBT, 0.0, unsure, KNOWN)
+    assert (guard.usual, guard.most) == pytest.approx((0.5, 0.99))
+    shares = guard.share({DOUBT: jnp.array([[0.2], [0.5], [0.745], [0.99], [1.48]])})
+    assert shares == pytest.approx([0.0, 0.0, 0.5, 1.0, 2.0], abs=1e-5)
+    with pytest.raises(GaplessError, match="less than the most"):
+        Guard(DOUBT, 1.0, 1.0, unsure, KNOWN)
 
 
 @pytest.mark.slow
 def test_a_policy_stays_where_the_simulator_does_not_doubt_itself(unsure: Unsure) -> None:
-    guard = Guard(DOUBT, 3.0, unsure, KNOWN)
+    guard = Guard(DOUBT, 0.0, 3.0, unsure, KNOWN)
     sent = {}
     for name, some in (("free", None), ("guarded", guard)):
         training = Training(unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=some)
@@ -88,7 +88,9 @@ def test_a_policy_stays_where_the_simulator_does_not_doubt_itself(unsure: Unsure
 def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure) -> None:
     cuts = {}
     for most in (1e-6, 1e6):
-        training = Training(unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=Guard(DOUBT, most, unsure, KNOWN))
+        training = Training(
+            unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=Guard(DOUBT, 0.0, most, unsure, KNOWN)
+        )
         weights = training._weights(training.learner)
         carry = {**training._carry, "next": training._drawn(training._doubts, jax.random.key(1))}
         batch = training._loop.drive(weights, training._state, carry, training._last, jax.random.key(2), 16)[3]
@@ -108,7 +110,7 @@ def test_looks_are_taken_elsewhere(unsure: Unsure, traced_cartpole: JaxCartpole)
 
     elsewhere = Elsewhere(unsure.interface, unsure.parameters, 1)
     recipe = Train(Ppo(worlds=8, steps=8, minibatches=2, epochs=1, hidden=(8, 1), budget=128), looks=1, worlds=5)
-    train(unsure, KNOWN, Push(), recipe, jax.random.key(0), guard=Guard(DOUBT, 1.0, elsewhere, KNOWN))
+    train(unsure, KNOWN, Push(), recipe, jax.random.key(0), guard=Guard(DOUBT, 0.0, 1.0, elsewhere, KNOWN))
     assert 5 in seen
 
 

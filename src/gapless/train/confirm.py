@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from gapless.core import GaplessError
 from gapless.nets.policy import NetworkPolicy
 
 from .look import Look
@@ -10,7 +9,6 @@ from .train import Trained
 
 OPTIMISM = 0.05
 """By how much of the real return the believed one may be off."""
-TRIES = 3
 
 
 class Confirmed(NamedTuple):
@@ -25,14 +23,11 @@ class Confirmed(NamedTuple):
     """Policies asked about."""
 
 
-def confirmed(found: Trained, real: Look, optimism: float = OPTIMISM, tries: int = TRIES) -> Confirmed:
+def confirmed(found: Trained, real: Look, optimism: float = OPTIMISM) -> Confirmed:
     """Of the policies on the way, the best believed that `real` confirms; if it confirms none, the one worth most there."""
-    if tries < 1:
-        raise GaplessError(f"a policy is confirmed by at least one try (found {tries}).")
     values = [value for _, value in found.curve[-len(found.looks) :]]
-    best = sorted(zip(values, range(len(values)), strict=True), reverse=True)[:tries]
     asked = list[Confirmed]()
-    for believed, k in best:
+    for believed, k in sorted(zip(values, range(len(values)), strict=True), reverse=True):
         worth, _ = real.at(found.looks[k])
         near = abs(believed - worth) <= optimism * abs(worth)
         asked.append(Confirmed(found.looks[k], believed, worth, near, len(asked) + 1))

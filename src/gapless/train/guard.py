@@ -3,13 +3,14 @@ somebody else says what the policy is worth."""
 
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from gapless.core import Belief, GaplessError, Signals, Simulator
 
-MOST = 0.99
-"""Share of all doubts about transitions that were not taught beyond which doubt is too much."""
+USUAL, MOST = 0.5, 0.99
+"""Shares of all doubts about transitions that were not taught: up to the first doubt is free, beyond the second episodes end."""
 
 
 @dataclass(frozen=True)
@@ -18,22 +19,25 @@ class Guard:
 
     signal: str
     """The privileged signal that is the doubt."""
+    usual: float
+    """Doubt that costs nothing."""
     most: float
-    """Doubt that costs as much as a period is usually worth, less of it in proportion; beyond it, an episode is cut short."""
+    """Doubt that costs as much as a period is usually worth; beyond it, an episode is cut short."""
     elsewhere: Simulator
     """Where looks are taken: nothing that the policy trains in, such as a member held out."""
     belief: Belief
     """What is believed there."""
 
     def __post_init__(self) -> None:
-        if not self.most > 0:
-            raise GaplessError(f"the most that a simulator may doubt itself must be above 0 (found {self.most:g}).")
+        if not 0 <= self.usual < self.most:
+            raise GaplessError(f"doubt that is usual ({self.usual:g}) must be less than the most ({self.most:g}).")
 
     def share(self, privileged: Signals) -> Float[Array, " world"]:
-        """Doubt as a share of the most."""
-        return privileged[self.signal][:, 0] / self.most
+        """Doubt as a share of the way from the usual to the most: 0 up to the one, 1 at the other, more beyond."""
+        return jnp.maximum(0.0, (privileged[self.signal][:, 0] - self.usual) / (self.most - self.usual))
 
 
 def calibrated(signal: str, doubts: Float[np.ndarray, " period"], elsewhere: Simulator, belief: Belief) -> Guard:
     """The guard for a simulator whose doubts, on transitions that it was not taught, are these."""
-    return Guard(signal, float(np.quantile(doubts, MOST)), elsewhere, belief)
+    usual, most = (float(q) for q in np.quantile(doubts, [USUAL, MOST]))
+    return Guard(signal, usual, most, elsewhere, belief)
