@@ -9,6 +9,8 @@ from .train import Trained
 
 OPTIMISM = 0.05
 """By how much of the real return the believed one may be off."""
+TRIES = 3
+"""Policies asked about; what is far from the best is no better for being confirmed."""
 
 
 class Confirmed(NamedTuple):
@@ -24,10 +26,10 @@ class Confirmed(NamedTuple):
 
 
 def confirmed(found: Trained, real: Look, optimism: float = OPTIMISM) -> Confirmed:
-    """Of the policies on the way, the best believed that `real` confirms; if it confirms none, the one worth most there."""
+    """Of the best believed policies on the way, the first that `real` confirms; if it confirms none, the one worth most there."""
     values = [value for _, value in found.curve[-len(found.looks) :]]
     asked = list[Confirmed]()
-    for believed, k in sorted(zip(values, range(len(values)), strict=True), reverse=True):
+    for believed, k in sorted(zip(values, range(len(values)), strict=True), reverse=True)[:TRIES]:
         worth, _ = real.at(found.looks[k])
         near = abs(believed - worth) <= optimism * abs(worth)
         asked.append(Confirmed(found.looks[k], believed, worth, near, len(asked) + 1))
