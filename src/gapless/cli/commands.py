@@ -34,10 +34,12 @@ from gapless.logs import (
 from gapless.robots import Gate, find_robot
 
 from .actuator import ActuatorCommand
+from .clone import CloneRobotCommand
 from .console import say, table, working
 from .doctor import Doctor
 from .excite import ExciteCommand
 from .export import Export
+from .film import FilmCommand
 from .fleet import FleetCommand
 from .options import Common, InWorkspace, OnRobot, policy_to_use
 from .preflight import Preflight
@@ -326,11 +328,13 @@ COMMANDS: dict[str, type] = {
     "learn": Learn,
     "actuator": ActuatorCommand,
     "fleet": FleetCommand,
+    "clone": CloneRobotCommand,
     "train": TrainPolicy,
     "check": Check,
     "forecast": Forecast,
     "crank": Crank,
     "report": Report,
+    "film": FilmCommand,
     "export": Export,
     "doctor": Doctor,
     "demo": Demo,

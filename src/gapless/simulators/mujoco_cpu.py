@@ -95,6 +95,12 @@ class MujocoSimulator(Simulator):
         own = tuple(p for p in self.parameters if p.name not in beside)
         return type(self)(self.model, self.interface, own, self.worlds, around)
 
+    @property
+    def physical(self) -> tuple[Parameter, ...]:
+        """The parameters of the physics itself, not of what surrounds it."""
+        beside = {p.name for p in self.around.parameters}
+        return tuple(p for p in self.parameters if self._in_physics(p.name, beside))
+
     def init(self) -> MujocoState:
         batch = Batch(self.model, self.worlds, THREADS)
         params = {p.name: np.full(self.worlds, p.nominal) for p in self.parameters}

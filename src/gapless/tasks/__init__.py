@@ -3,10 +3,11 @@
 from gapless.core import Task
 
 from .carry import Carry
+from .hop import Hop, HopBack
 from .push import Push
 from .slide import Slide
 from .swingup import RotarySwingUp, SwingUp
 
-TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push, Carry)}
+TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push, Carry, Hop, HopBack)}
 
-__all__ = ["TASKS", "Carry", "Push", "RotarySwingUp", "Slide", "SwingUp"]
+__all__ = ["TASKS", "Carry", "Hop", "HopBack", "Push", "RotarySwingUp", "Slide", "SwingUp"]

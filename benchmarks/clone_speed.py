@@ -1,0 +1,121 @@
+"""Cells of the clone benchmark: simulated seconds per second, against MuJoCo's Batch on the CPU and MuJoCo Warp on a GPU."""
+
+import importlib.util
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from mujoco.batch import Batch
+
+from clone_robots import physics
+from gapless.simulators import MujocoSimulator
+from gapless.simulators.mujoco_cpu import THREADS
+from gapless.simulators.neural import CloneSimulator
+from gapless.simulators.neural.stored import cloned as cloned_robot
+
+WORLDS = (256, 1024, 4096)
+PERIODS, ROUNDS = 50, 7
+GPU_WORLDS = (8192, 65536, 262144)
+
+
+def speed(setting: dict[str, Any]) -> dict[str, Any]:
+    """Each at the number of worlds that suits it best, in rounds that take turns; the median round."""
+    mujoco = physics(setting["robot"])
+    clone = cloned_robot(mujoco, Path(setting["weights"]), 1)
+    sides = {"clone": partial(cloned, clone), "batch": partial(batched, mujoco)}
+    best = _best(sides, WORLDS, 2 if setting["quick"] else ROUNDS, mujoco)
+    return {"robot": setting["robot"], **best, "clone / batch": best["clone"] / best["batch"]}
+
+
+def _best(
+    sides: dict[str, Callable[[int], Callable[[], Any]]], worlds: Sequence[int], rounds: int, mujoco: MujocoSimulator
+) -> dict[str, float]:
+    """Of each side, the median round at the number of worlds that suits it best; rounds take turns."""
+    runs = {(side, n): make(n) for side, make in sides.items() for n in worlds}
+    found = [{key: _rate(run, key[1], mujoco) for key, run in runs.items()} for _ in range(rounds)]
+    medians = {key: float(np.median([row[key] for row in found])) for key in runs}
+    return {side: max(medians[side, n] for n in worlds) for side in sides}
+
+
+def _rate(run: Callable[[], Any], worlds: int, mujoco: MujocoSimulator) -> float:
+    """Simulated seconds per second."""
+    began = time.perf_counter()
+    run()
+    return worlds * PERIODS * mujoco.interface.period_s / (time.perf_counter() - began)
+
+
+def cloned(clone: CloneSimulator, worlds: int) -> Callable[[], Any]:
+    """The whole simulator, latency and sensors included, compiled, under random commands."""
+    simulator = clone.with_worlds(worlds)
+    state, _, _ = simulator.reset(simulator.init(), np.ones(worlds, bool), {}, {}, jax.random.key(0))
+    sent = jax.random.uniform(jax.random.key(1), (PERIODS, worlds, simulator.interface.command_width), minval=-1.0)
+
+    @jax.jit
+    def run(state: Any, sent: jax.Array) -> Any:
+        def body(state: Any, row: Any) -> Any:
+            row, key = row
+            command = {c.name: c.high * row[:, k : k + 1] for k, c in enumerate(simulator.interface.commands)}
+            state, seen, _ = simulator.step(state, command, key)
+            return state, [v[0] for v in seen.values()]
+
+        return jax.lax.scan(body, state, (sent, jax.random.split(jax.random.key(0), PERIODS)))
+
+    jax.block_until_ready(run(state, sent))
+    return lambda: jax.block_until_ready(run(state, sent))
+
+
+def batched(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
+    """Bare physics in one call, under random commands held for a period."""
+    batch = Batch(mujoco.model, worlds, THREADS)
+    high = np.array([c.high for c in mujoco.interface.commands])
+    held = np.random.default_rng(0).uniform(-high, high, (worlds, PERIODS, len(high)))
+    control = np.repeat(held, mujoco.substeps, axis=1)
+
+    def run() -> None:
+        batch.reset()
+        batch.rollout(control.shape[1], control, record=())
+
+    run()
+    return run
+
+
+def speed_against_warp(robots: Sequence[str], weights: Path) -> list[dict[str, Any]] | None:
+    """One row per robot where both MuJoCo Warp and a GPU are here; None elsewhere."""
+    if importlib.util.find_spec("mujoco_warp") is None or jax.default_backend() != "gpu":
+        return None
+    return [_against_warp(robot, weights) for robot in robots]
+
+
+def _against_warp(robot: str, weights: Path) -> dict[str, Any]:
+    mujoco = physics(robot)
+    sides = {"clone": partial(cloned, cloned_robot(mujoco, weights, 1)), "warp": partial(warped, mujoco)}
+    best = _best(sides, GPU_WORLDS, ROUNDS, mujoco)
+    return {"robot": robot, **best, "clone / warp": best["clone"] / best["warp"]}
+
+
+def warped(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
+    """MuJoCo Warp's steps as one graph of the card, at the model's own time step, under random commands held."""
+    import mujoco_warp  # pyright: ignore[reportMissingImports]
+    import warp  # pyright: ignore[reportMissingImports]
+
+    model = mujoco_warp.put_model(mujoco.model)
+    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=4, njmax=16)
+    high = np.array([c.high for c in mujoco.interface.commands])
+    held = np.random.default_rng(0).uniform(-high, high, (worlds, len(high)))
+    warp.copy(state.ctrl, warp.array(held.astype(np.float32)))
+    mujoco_warp.step(model, state)
+    with warp.ScopedCapture() as capture:
+        for _ in range(mujoco.substeps):
+            mujoco_warp.step(model, state)
+
+    def run() -> None:
+        for _ in range(PERIODS):
+            warp.capture_launch(capture.graph)
+        warp.synchronize()
+
+    run()
+    return run
