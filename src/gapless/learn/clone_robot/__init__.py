@@ -3,14 +3,14 @@
 from .course import Joined, RobotCourse, join
 from .fit import FitClone, fit_clones
 from .lessons import Lessons, Reach, Teach, lessons
-from .reality import Known, LearnClone, Pulled, learn_clone
+from .reality import Candidate, LearnClone, Pulled, learn_clone
 from .scout import scouted
 from .tune import Tune, tune
 
 __all__ = [
+    "Candidate",
     "FitClone",
     "Joined",
-    "Known",
     "LearnClone",
     "Lessons",
     "Pulled",

@@ -41,13 +41,15 @@ class LearnClone:
     """Weights of telling real windows from simulated ones, likewise."""
     pull: Pull = field(default_factory=Pull)
     """How it is pulled."""
+    worth: float = 1.5
+    """Held-out chi-square of the physics below which there is nothing left to learn."""
 
     def __post_init__(self) -> None:
         if min(self.members, self.windows) < 1 or self.window_s <= 0 or not self.replays or not self.contrasts:
             raise GaplessError("a clone needs members, windows, window_s > 0 and at least one weight of each kind.")
 
 
-class Known(NamedTuple):
+class Candidate(NamedTuple):
     """A simulator and what is believed about it."""
 
     simulator: Simulator
@@ -81,8 +83,8 @@ class Pulled:
 
 
 def learn_clone(
-    taught: Sequence[Clone], identified: Known, rival: Known, logs: tuple[list[Log], list[Log]], begins: tuple[Begin, ...],
-    recipe: LearnClone | None = None, seed: int = 0, tell: Tell = lambda message: None,
+    taught: Sequence[Clone], identified: Candidate, rival: Candidate, logs: tuple[list[Log], list[Log]],
+    begins: tuple[Begin, ...], recipe: LearnClone | None = None, seed: int = 0, tell: Tell = lambda message: None,
 ) -> Pulled | None:  # fmt: skip
     """Clones that MuJoCo has taught, pulled towards the first `logs` and judged by the second; None where logs are too short.
 
@@ -94,21 +96,21 @@ def learn_clone(
     fitting = lesson.on(training)
     if fitting is None or not len(before):
         return None
-    weights = _chosen(lesson, training, tell)
+    tell("having the clone imitate the identified simulator")
+    begin = [fitting.imitating(clone, key_for(seed, "imitate", k)) for k, clone in enumerate(taught[: recipe.members])]
+    weights = _chosen(lesson, begin[0], training, tell)
     tell(f"pulling {recipe.members} clones towards the logs")
-    members = [
-        fitting.pulled(taught[k % len(taught)], weights, key_for(seed, "pull", k)) for k in range(recipe.members)
-    ]
+    members = [fitting.pulled(begin[k % len(begin)], weights, key_for(seed, "pull", k)) for k in range(recipe.members)]
     whole = CloneSimulator(lesson.physics, members)
     belief = over_members(identified.belief, whole)
-    return Pulled(tuple(members), belief, weights, compare(before, Known(whole, belief).errors(held_out), seed))
+    return Pulled(tuple(members), belief, weights, compare(before, Candidate(whole, belief).errors(held_out), seed))
 
 
 class _Lesson:
     """What a clone is pulled from."""
 
     def __init__(
-        self, taught: Sequence[Clone], identified: Known, begins: tuple[Begin, ...], recipe: LearnClone, seed: int
+        self, taught: Sequence[Clone], identified: Candidate, begins: tuple[Begin, ...], recipe: LearnClone, seed: int
     ) -> None:
         assert isinstance(identified.simulator, MujocoSimulator)
         self.physics, self.belief = identified.simulator, identified.belief
