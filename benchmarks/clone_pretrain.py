@@ -1,15 +1,15 @@
 """How weights for the package are made: several robots and their made-up cousins share one trunk.
 
-LIMIT_S=1300 RESULTS=/tmp/robots python benchmarks/clone_pretrain.py
+LIMIT_S=1300 RESULTS=/tmp/robots MEMBERS=3 COUSINS=6 python benchmarks/clone_pretrain.py
 
-Lessons from C MuJoCo for a sixth of the time, then the fit on whatever device JAX finds, a look at held-out lessons on the way,
-and how fast the clones step. Everything is written under RESULTS, after every look anew.
+Processes of their own draw lessons in C MuJoCo all the while; the fit, of all members side by side on whatever device JAX finds,
+begins as soon as each robot has some, and not before the file WAIT_FOR exists, where one is named. Whatever comes out is written
+under RESULTS, after every look at held-out lessons anew.
 """
 
 import json
 import os
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,129 +18,94 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from clone_lessons import Drawers, Library, makers
 from clone_robots import ROBOTS, physics, skeleton
 from gapless.core import generator_for
-from gapless.learn.clone_robot.cousins import Cousin, cousin
 from gapless.learn.clone_robot.fit import Body, FitClone, Stage, clones_of, fit_clones, foretold
-from gapless.learn.clone_robot.lessons import Lessons, Teach, lessons
-from gapless.simulators.neural import CloneSimulator, Skeleton
+from gapless.learn.clone_robot.lessons import Lessons, Teach
 from gapless.simulators.neural.stored import save_family
 
 BEGAN = time.perf_counter()
 LIMIT_S = float(os.environ.get("LIMIT_S", "1300"))
 RESULTS = Path(os.environ.get("RESULTS", "/tmp/robots"))
+WAIT_FOR = os.environ.get("WAIT_FOR")
 SMALL = LIMIT_S < 200
-MEMBERS, COUSINS, LOOK_S = (2, 1, 10.0) if SMALL else (4, 6, 60.0)
+MEMBERS, COUSINS = (int(os.environ.get(k, v)) for k, v in (("MEMBERS", 3), ("COUSINS", 1 if SMALL else 6)))
 NAMES = ("cartpole", "hopper") if SMALL else tuple(ROBOTS)
-PIECE = Teach(stretches=500 if SMALL else 4000, length=12, worlds=500 if SMALL else 1000)
-MOST_PIECES = 1 if SMALL else 30
-MEMBERS, COUSINS = (int(os.environ.get(k, v)) for k, v in (("MEMBERS", MEMBERS), ("COUSINS", COUSINS)))
-LARGE = not SMALL and jax.default_backend() != "cpu"
-SHARES, BATCHES = (25, 30, 45), (4096, 2048, 1024) if LARGE else (512, 256, 96)
-STAGES = tuple(Stage(u, s, 64 if SMALL else b) for u, s, b in zip((1, 4, 12), SHARES, BATCHES, strict=True))
+PIECE = Teach(200, 12, 200) if SMALL else Teach(4000, 12, 1000)
+ROOM = 5 * PIECE.stretches
+"""Stretches kept of a robot, for each of its pieces in a turn."""
+LOOKED_AT = Teach(100, 25, 100) if SMALL else Teach(2000, 25, 500)
+LOOK_S, LAST_S = (5.0, 5.0) if SMALL else (60.0, 45.0)
+WAIT_S = LIMIT_S / 2.5
+PROCESSES = int(os.environ.get("PROCESSES", 2))
+STEPS, SMALL_BATCH, CPU_BATCH, GPU_BATCH = (25, 30, 45), (32,) * 3, (512, 256, 96), (4096, 4096, 2048)
 
 
 def main() -> None:
     say(f"{jax.devices()}, {len(os.sched_getaffinity(0))} cores")
     RESULTS.mkdir(parents=True, exist_ok=True)
-    cpu = jax.devices("cpu")[0]
-    with jax.default_device(cpu):
-        bodies, held_out = taught()
-    say(f"lessons: { ({n: len(b.lessons.control) for n, b in bodies.items()}) }")
-    recipe = FitClone(
-        STAGES,
-        rate=3e-3,
-        chunk=200 if LARGE else 20,
-        turns=not LARGE,
-        seconds=max(20.0, LIMIT_S - spent() - (10 if SMALL else 150)),
-    )
-    look = Look(held_out)
-    members = fit_clones(bodies, recipe, MEMBERS, jax.random.key(0), tell=look)
+    drawers = Drawers(NAMES, COUSINS, PIECE, PROCESSES)
+    with jax.default_device(jax.devices("cpu")[0]):
+        made = makers(NAMES, COUSINS)
+        held_out = {n: made[n][1](LOOKED_AT, generator_for(1, n, "held out")) for n in NAMES}
+        say("held out")
+        library = Library(drawers, ROOM)
+        fill(library, tuple(made))
+    say(f"lessons: {library.drawn}")
+    look, bodies = Look(held_out, library), {n: Body(made[n][0], library.shelves[n].lessons) for n in made}
+    members = fit_clones(bodies, recipe(), MEMBERS, jax.random.key(0), tell=look, refill=library.fresh)
+    drawers.close()
     keep(members, look.rows)
-    for name in NAMES if LARGE or SMALL else ():
-        for worlds in (64,) if SMALL else (4096, 16384, 65536):
-            if spent() < LIMIT_S - 5:
-                look.rows.append(
-                    {"robot": name, "worlds": worlds, "world_steps_per_s": rate(members[0][name], name, worlds)}
-                )
-                say(look.rows[-1])
-                keep(members, look.rows)
+    say("done")
 
 
-def taught() -> tuple[dict[str, Body], dict[str, Lessons]]:
-    """Lessons of all robots, in turns until their time is over; and those that are only looked at."""
-    makers: dict[str, tuple[Skeleton, Callable[[Teach, np.random.Generator], Lessons]]] = {}
-    for name in NAMES:
-        makers[name] = skeleton(name), partial(lessons, physics(name), ROBOTS[name].reach, ROBOTS[name].begins)
-    for k in range(COUSINS):
-        found: Cousin = cousin(generator_for(k, "cousin"), 1 + k % 2)
-        made = partial(lessons, found.physics, found.reach, ())
-        makers[f"cousin{k}"] = Skeleton(found.physics.model, found.physics.interface.period_s), made
-    held_out = {n: makers[n][1](Teach(100 if SMALL else 2000, 25, 500), generator_for(1, n, "held out")) for n in NAMES}
-    say("held out")
-    pieces: dict[str, list[Lessons]] = {name: [] for name in makers}
-    for turn in range(MOST_PIECES):
-        for name, (_, make) in makers.items():
-            if name in NAMES or turn % 3 == 0:
-                pieces[name].append(make(PIECE, generator_for(turn, name, "lessons")))
-        say(f"lessons, turn {turn}")
-        if spent() > LIMIT_S / 6:
-            break
-    joined = {n: Lessons(*(np.concatenate(side) for side in zip(*found, strict=True))) for n, found in pieces.items()}
-    return {n: Body(makers[n][0], joined[n]) for n in makers}, held_out
+def recipe() -> FitClone:
+    """The fit, for whatever time is left."""
+    large = jax.default_backend() != "cpu" and not SMALL
+    batches = SMALL_BATCH if SMALL else GPU_BATCH if large else CPU_BATCH
+    stages = tuple(Stage(u, s, b) for u, s, b in zip((1, 4, 12), STEPS, batches, strict=True))
+    chunk = 5 if SMALL else 100 if large else 20
+    return FitClone(stages, rate=3e-3, chunk=chunk, turns=not large, seconds=max(15.0, LIMIT_S - spent() - LAST_S))
+
+
+def fill(library: Library, names: tuple[str, ...]) -> None:
+    """Until every robot has lessons and whatever is to be waited for has come."""
+    while len(library.shelves) < len(names) or (WAIT_FOR and not Path(WAIT_FOR).exists() and spent() < WAIT_S):
+        library.fresh(wait_s=1.0)
 
 
 class Look:
     """Errors of held-out lessons on the way."""
 
-    def __init__(self, held_out: dict[str, Lessons]) -> None:
-        self.held_out, self.rows, self.last = held_out, list[dict[str, Any]](), 0.0
+    def __init__(self, held_out: dict[str, Lessons], library: Library) -> None:
+        self.held_out, self.library, self.rows, self.last = held_out, library, list[dict[str, Any]](), 0.0
+        self._ahead = {n: jax.jit(partial(_ahead, n)) for n in held_out}
 
     def __call__(self, share: float, steps: int, loss: float, family: Any) -> None:
         if time.perf_counter() - self.last < LOOK_S and share < 1:
             return
         row: dict[str, Any] = {"share": share, "steps": steps, "loss": loss, "seconds": spent()}
         members = [clones_of(family, k) for k in range(MEMBERS)]
+        keep(members, self.rows)
         for name, truth in self.held_out.items():
-            row[name] = [half_second(member[name], name, truth) for member in members]
-        self.rows.append(row)
+            row[name] = [self._half_second(member[name], name, truth) for member in members]
+        self.rows.append(row | {"drawn": self.library.drawn})
         say({k: v[0] if isinstance(v, list) else v for k, v in row.items()})
-        keep([{n: c for n, c in m.items() if n in ROBOTS} for m in members], self.rows)
+        keep(members, self.rows)
         self.last = time.perf_counter()
 
+    def _half_second(self, clone: Any, name: str, truth: Lessons) -> dict[str, Any]:
+        """Errors of positions after half a second, and of speeds after one period in typical changes."""
+        position, velocity = (np.asarray(x) for x in self._ahead[name](clone, truth))
+        inside = truth.counts[:, -1] > 0
+        far = np.abs(position - truth.position)[inside, -1]
+        once = np.abs(velocity - truth.velocity)[:, 1] / np.asarray(clone.limb.change)
+        return {"median": np.median(far, 0).tolist(), "mean": far.mean(0).tolist(), "once": np.median(once, 0).tolist()}
 
-def half_second(clone: Any, name: str, truth: Lessons) -> dict[str, Any]:
-    """Errors of positions after half a second, and of speeds after one period in typical changes."""
-    position, velocity = (np.asarray(x) for x in jax.jit(lambda c: foretold(c, skeleton(name), truth))(clone))
-    inside = truth.counts[:, -1] > 0
-    far = np.abs(position - truth.position)[inside, -1]
-    once = np.abs(velocity - truth.velocity)[:, 1] / np.asarray(clone.limb.change)
-    return {"median": np.median(far, 0).tolist(), "mean": far.mean(0).tolist(), "once": np.median(once, 0).tolist()}
 
-
-def rate(clone: Any, name: str, worlds: int) -> float:
-    """World-steps per second of the whole simulator, latency and sensors included."""
-    simulator = CloneSimulator(physics(name), [clone], worlds)
-    state, _, _ = simulator.reset(simulator.init(), np.ones(worlds, bool), {}, {}, jax.random.key(0))
-
-    @jax.jit
-    def run(state: Any, key: Any) -> Any:
-        def body(state: Any, key: Any) -> Any:
-            keys = jax.random.split(key)
-            sent = {
-                c.name: jax.random.uniform(keys[0], (worlds, 1), minval=c.low, maxval=c.high)
-                for c in simulator.interface.commands
-            }
-            state, seen, _ = simulator.step(state, sent, keys[1])
-            return state, sum(v.sum() for v in seen.values())
-
-        return jax.lax.scan(body, state, jax.random.split(key, 200))
-
-    jax.block_until_ready(run(state, jax.random.key(0)))
-    began = time.perf_counter()
-    for _ in range(3):
-        jax.block_until_ready(run(state, jax.random.key(1)))
-    return 600 * worlds / (time.perf_counter() - began)
+def _ahead(name: str, clone: Any, truth: Lessons) -> Any:
+    return foretold(clone, skeleton(name), truth)
 
 
 def keep(members: list, rows: list) -> None:

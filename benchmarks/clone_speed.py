@@ -3,6 +3,7 @@
 import importlib.util
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,26 @@ from gapless.simulators.neural.stored import cloned as cloned_robot
 
 WORLDS = (256, 1024, 4096)
 PERIODS, ROUNDS = 50, 7
-GPU_WORLDS = (4096, 16384, 65536)
+GPU_WORLDS = (8192, 65536, 262144)
 
 
 def speed(setting: dict[str, Any]) -> dict[str, Any]:
     """Each at the number of worlds that suits it best, in rounds that take turns; the median round."""
     mujoco = physics(setting["robot"])
     clone = cloned_robot(mujoco, Path(setting["weights"]), 1)
-    ours = {n: cloned(clone, n) for n in WORLDS}
-    theirs = {n: batched(mujoco, n) for n in WORLDS}
-    found = {"clone": {n: [] for n in WORLDS}, "batch": {n: [] for n in WORLDS}}
-    for _ in range(2 if setting["quick"] else ROUNDS):
-        for n in WORLDS:
-            found["batch"][n].append(_rate(theirs[n], n, mujoco))
-            found["clone"][n].append(_rate(ours[n], n, mujoco))
-    best = {k: max(float(np.median(v)) for v in side.values()) for k, side in found.items()}
+    sides = {"clone": partial(cloned, clone), "batch": partial(batched, mujoco)}
+    best = _best(sides, WORLDS, 2 if setting["quick"] else ROUNDS, mujoco)
     return {"robot": setting["robot"], **best, "clone / batch": best["clone"] / best["batch"]}
+
+
+def _best(
+    sides: dict[str, Callable[[int], Callable[[], Any]]], worlds: Sequence[int], rounds: int, mujoco: MujocoSimulator
+) -> dict[str, float]:
+    """Of each side, the median round at the number of worlds that suits it best; rounds take turns."""
+    runs = {(side, n): make(n) for side, make in sides.items() for n in worlds}
+    found = [{key: _rate(run, key[1], mujoco) for key, run in runs.items()} for _ in range(rounds)]
+    medians = {key: float(np.median([row[key] for row in found])) for key in runs}
+    return {side: max(medians[side, n] for n in worlds) for side in sides}
 
 
 def _rate(run: Callable[[], Any], worlds: int, mujoco: MujocoSimulator) -> float:
@@ -82,25 +87,26 @@ def speed_against_warp(robots: Sequence[str], weights: Path) -> list[dict[str, A
     """One row per robot where both MuJoCo Warp and a GPU are here; None elsewhere."""
     if importlib.util.find_spec("mujoco_warp") is None or jax.default_backend() != "gpu":
         return None
-    rows = []
-    for robot in robots:
-        mujoco = physics(robot)
-        clone = cloned_robot(mujoco, weights, 1)
-        best = {"clone": 0.0, "warp": 0.0}
-        for worlds in GPU_WORLDS:
-            for side, run in (("clone", cloned(clone, worlds)), ("warp", warped(mujoco, worlds))):
-                best[side] = max(best[side], *(_rate(run, worlds, mujoco) for _ in range(3)))
-        rows.append({"robot": robot, **best, "clone / warp": best["clone"] / best["warp"]})
-    return rows
+    return [_against_warp(robot, weights) for robot in robots]
+
+
+def _against_warp(robot: str, weights: Path) -> dict[str, Any]:
+    mujoco = physics(robot)
+    sides = {"clone": partial(cloned, cloned_robot(mujoco, weights, 1)), "warp": partial(warped, mujoco)}
+    best = _best(sides, GPU_WORLDS, ROUNDS, mujoco)
+    return {"robot": robot, **best, "clone / warp": best["clone"] / best["warp"]}
 
 
 def warped(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
-    """MuJoCo Warp's steps as one graph of the card, at the model's own time step."""
+    """MuJoCo Warp's steps as one graph of the card, at the model's own time step, under random commands held."""
     import mujoco_warp  # pyright: ignore[reportMissingImports]
     import warp  # pyright: ignore[reportMissingImports]
 
     model = mujoco_warp.put_model(mujoco.model)
-    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=8, njmax=32)
+    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=4, njmax=16)
+    high = np.array([c.high for c in mujoco.interface.commands])
+    held = np.random.default_rng(0).uniform(-high, high, (worlds, len(high)))
+    warp.copy(state.ctrl, warp.array(held.astype(np.float32)))
     mujoco_warp.step(model, state)
     with warp.ScopedCapture() as capture:
         for _ in range(mujoco.substeps):

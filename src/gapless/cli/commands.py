@@ -39,6 +39,7 @@ from .console import say, table, working
 from .doctor import Doctor
 from .excite import ExciteCommand
 from .export import Export
+from .film import FilmCommand
 from .fleet import FleetCommand
 from .options import Common, InWorkspace, OnRobot, policy_to_use
 from .preflight import Preflight
@@ -337,6 +338,7 @@ COMMANDS: dict[str, type] = {
     "forecast": Forecast,
     "crank": Crank,
     "report": Report,
+    "film": FilmCommand,
     "export": Export,
     "doctor": Doctor,
     "demo": Demo,

@@ -1,5 +1,6 @@
 """Pages and pictures over what is stored."""
 
+from .clone_film import shoot_beside, swayed
 from .comparison import Chapter, write_comparison
 from .film import shoot
 from .local_server import Answer, LocalServer
@@ -14,7 +15,9 @@ __all__ = [
     "Chapter",
     "LocalServer",
     "shoot",
+    "shoot_beside",
     "shoot_world",
+    "swayed",
     "world_page",
     "write_comparison",
     "write_report",

@@ -1,4 +1,4 @@
-"""A process of its own that draws a robot and its ghosts: frames go to standard output as raw RGB.
+"""A process of its own that draws a robot and its ghosts, in one panel or several: frames go to standard output as raw RGB.
 
 It is run as a file, not imported, and imports nothing of Gapless: MuJoCo reads MUJOCO_GL when it is imported, and a
 graphics driver that crashes then takes nothing else with it.
@@ -15,11 +15,15 @@ BACKGROUND = np.array([27, 31, 37], np.float32)
 INSET = 16
 BAR = np.array([154, 165, 177], np.float32)
 PAINT = {
-    "robot": (0.86, 0.88, 0.9, 1.0),
-    "nominal": (0.95, 0.55, 0.27, 0.55),
-    "identified": (0.3, 0.66, 1.0, 0.6),
+    "robot": (0.86, 0.88, 0.9),
+    "nominal": (0.95, 0.55, 0.27),
+    "identified": (0.3, 0.66, 1.0),
+    "mujoco": (0.95, 0.55, 0.27),
+    "clone": (0.3, 0.66, 1.0),
 }
-"""Colours of what moves: as measured, as the data sheet has it, as learned."""
+"""Colours of what moves: as measured, as the data sheet has it, as learned; as MuJoCo and a clone of it have it."""
+GHOSTLY, FAINT = 0.57, 0.3
+"""How much of a ghost is seen: where all are in one panel, and where each has its own."""
 DIMMED = 0.5
 """The light that is left of what does not move."""
 MARGIN = 1.15
@@ -29,31 +33,38 @@ MARGIN = 1.15
 def main(model_path: str, poses_path: str, width: int, height: int) -> None:
     model = mujoco.MjModel.from_binary_path(model_path)
     poses = dict(np.load(poses_path))
-    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-    camera = framing(model, poses["robot"], width / height)
-    with mujoco.Renderer(model, height, width) as renderer:
+    panels = [str(panel).split() for panel in poses["panels"]]
+    wide = width // len(panels)
+    model.vis.global_.offwidth, model.vis.global_.offheight = wide, height
+    camera = framing(model, poses[panels[0][0]], wide / height)
+    with mujoco.Renderer(model, height, wide) as renderer:
         for k, share in enumerate(poses["share"]):
-            picture = drawn(renderer, model, {name: poses[name][k] for name in PAINT}, camera)
-            sys.stdout.buffer.write(finished(picture, float(share)).tobytes())
+            now = [{name: poses[name][k] for name in panel} for panel in panels]
+            sides = [drawn(renderer, model, some, camera, GHOSTLY if len(now) == 1 else FAINT) for some in now]
+            sys.stdout.buffer.write(finished(np.concatenate(sides, 1), float(share), poses["letters"]).tobytes())
 
 
 def drawn(
-    renderer: mujoco.Renderer, model: mujoco.MjModel, poses: dict[str, np.ndarray], camera: mujoco.MjvCamera
+    renderer: mujoco.Renderer,
+    model: mujoco.MjModel,
+    poses: dict[str, np.ndarray],
+    camera: mujoco.MjvCamera,
+    ghostly: float,
 ) -> np.ndarray:
-    """The robot whole, and of the others only what moves."""
+    """The first whole, and of the others only what moves."""
     data, scene = mujoco.MjData(model), renderer.scene
-    for name, colour in PAINT.items():
-        data.qpos[:] = poses[name]
+    for number, (name, pose) in enumerate(poses.items()):
+        data.qpos[:] = pose
         mujoco.mj_kinematics(model, data)
         mujoco.mj_camlight(model, data)
         first = scene.ngeom
-        if name == "robot":
+        if number == 0:
             renderer.update_scene(data, camera)
             first = 0
         else:
             moving = mujoco.mjtCatBit.mjCAT_DYNAMIC.value
             mujoco.mjv_addGeoms(model, data, mujoco.MjvOption(), mujoco.MjvPerturb(), moving, scene)
-        paint(scene, first, colour)
+        paint(scene, first, (*PAINT[name], ghostly if number else 1.0))
     for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION, mujoco.mjtRndFlag.mjRND_SKYBOX):
         scene.flags[flag] = False
     return renderer.render()
@@ -69,13 +80,15 @@ def paint(scene: mujoco.MjvScene, first: int, colour: tuple[float, float, float,
             geom.rgba[:3] *= DIMMED
 
 
-def finished(picture: np.ndarray, share: float) -> np.ndarray:
-    """The picture on its background, with a line at its top that fills as a stretch goes by."""
+def finished(picture: np.ndarray, share: float, letters: np.ndarray | None = None) -> np.ndarray:
+    """The picture on its background, with a line at its top that fills as a stretch goes by, and where letters are, letters."""
     light = picture.astype(np.float32)
     screened = 255 - (255 - light) * (255 - BACKGROUND) / 255
     width = picture.shape[1] - 2 * INSET
     screened[INSET : INSET + 3, INSET : INSET + width] *= 1.3
     screened[INSET : INSET + 3, INSET : INSET + round(share * width)] = BAR
+    if letters is not None:
+        screened[letters] = BAR
     return np.minimum(screened, 255).astype(np.uint8)
 
 

@@ -5,17 +5,20 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import mujoco
 import numpy as np
+from jaxtyping import Float
 
 from gapless.core import Belief, GaplessError, Log
 from gapless.simulators import MujocoSimulator
 
+from .letters import lettered
 from .stretches import STRETCH_S, take
 
 WIDTH, HEIGHT = 720, 420
@@ -28,18 +31,43 @@ PATIENCE_S = 120.0
 CAMERA = Path(__file__).with_name("camera.py")
 
 
+@dataclass(frozen=True)
+class Reel:
+    """Motions on one clock, each a row of MuJoCo's qpos per frame, and how they are shown."""
+
+    motions: Mapping[str, Float[np.ndarray, "frame position"]]
+    share: Float[np.ndarray, " frame"]
+    """How much of its stretch has passed, from 0 to 1."""
+    panels: tuple[tuple[str, ...], ...]
+    """Beside each other; in each, who is drawn whole, and then its ghosts."""
+    titles: tuple[str, ...] = ()
+    """Of each panel, in capital letters."""
+    width: int = WIDTH
+    """Of a panel."""
+
+
 def shoot(simulator: MujocoSimulator, log: Log, belief: Belief, out: Path) -> dict[str, Any]:
     """Write the film of an episode, and return its figures."""
-    encoder, taken = find_encoder(), take(simulator, log, belief, SPEED / RATE)
+    find_encoder()
+    taken = take(simulator, log, belief, SPEED / RATE)
+    motions = {"robot": taken.robot, "nominal": taken.nominal, "identified": taken.identified}
+    return develop(simulator.model, Reel(motions, taken.share, (tuple(motions),)), out)
+
+
+def develop(model: mujoco.MjModel, reel: Reel, out: Path) -> dict[str, Any]:
+    """Draw a reel, write it, and return its figures."""
+    encoder, size = find_encoder(), (reel.width * len(reel.panels), HEIGHT)
     with TemporaryDirectory() as folder:
-        model, poses = Path(folder, "model.mjb"), Path(folder, "poses.npz")
-        mujoco.mj_saveModel(simulator.model, str(model), None)
-        np.savez(poses, **asdict(taken))
-        platform = next((p for p in platforms() if _filmed(p, encoder, (model, poses), out)), None)
+        binary, poses = Path(folder, "model.mjb"), Path(folder, "poses.npz")
+        mujoco.mj_saveModel(model, str(binary), None)
+        letters = lettered(reel.titles, size, reel.width)
+        panels = np.array([" ".join(panel) for panel in reel.panels])
+        np.savez(poses, share=reel.share, panels=panels, letters=letters, **reel.motions)
+        platform = next((p for p in platforms() if _filmed(p, encoder, (binary, poses), size, out)), None)
     if platform is None:
         tried = ", ".join(p or "the default" for p in platforms())
         raise GaplessError(f"MuJoCo finds no way to draw without a screen here (tried {tried})")
-    frames = len(taken.share)
+    frames = len(reel.share)
     return {"frames": frames, "speed": SPEED, "stretch_s": STRETCH_S, "shown_s": frames / RATE * SPEED}
 
 
@@ -63,13 +91,13 @@ def find_encoder() -> str:
     return imageio_ffmpeg.get_ffmpeg_exe()
 
 
-def _filmed(platform: str, encoder: str, scene: tuple[Path, Path], out: Path) -> bool:
+def _filmed(platform: str, encoder: str, scene: tuple[Path, Path], size: tuple[int, int], out: Path) -> bool:
     """Whether camera and encoder, run side by side, came to their end."""
-    command = [sys.executable, str(CAMERA), *map(str, scene), str(WIDTH), str(HEIGHT)]
+    command = [sys.executable, str(CAMERA), *map(str, (*scene, *size))]
     surroundings = {**os.environ, "MUJOCO_GL": platform}
     camera = subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        encoded = encoding(encoder, out, (WIDTH, HEIGHT), RATE)
+        encoded = encoding(encoder, out, size, RATE)
         done = subprocess.run(encoded, stdin=camera.stdout, capture_output=True, timeout=PATIENCE_S)
         return done.returncode == 0 and camera.wait(PATIENCE_S) == 0
     except subprocess.TimeoutExpired:

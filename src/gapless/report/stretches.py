@@ -1,11 +1,12 @@
 """One episode as the robot, its data sheet and the learned model had it: joint positions under the same commands."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import Belief, GaplessError, Log, nominal_belief
+from gapless.core import Belief, GaplessError, Log, Simulator, nominal_belief
 from gapless.learn.least_squares import fit_starts
 from gapless.learn.noise import sensor_noise
 from gapless.learn.shooting import Shooting, centre_of
@@ -33,22 +34,32 @@ class Take:
 
 def take(simulator: MujocoSimulator, log: Log, belief: Belief, frame_s: float) -> Take:
     """The log and its simulations, a frame every `frame_s`."""
+    nominal = nominal_belief(simulator.parameters)
+    motions, share = beside(
+        simulator, log, {"nominal": (simulator, nominal), "identified": (simulator, belief)}, frame_s
+    )
+    return Take(**motions, share=share)
+
+
+def beside(
+    simulator: MujocoSimulator, logs: list[Log], models: Mapping[str, tuple[Simulator, Belief]], frame_s: float
+) -> tuple[dict[str, Float[np.ndarray, "frame position"]], Float[np.ndarray, " frame"]]:
+    """The logs, as `robot`, and what each model makes of their commands; and how much of its stretch each frame has behind it."""
     if not any(side == "position" for _, side in simulator.sensed.values()):
         raise GaplessError("the robot measures no joint's position, so its motion cannot be drawn.")
-    windows = cut(simulator, [log], PREFIX_S + STRETCH_S, STRETCH_S)
+    windows = cut(simulator, logs, PREFIX_S + STRETCH_S, STRETCH_S)
     if windows is None:
         raise GaplessError(f"the episode is shorter than {PREFIX_S + STRETCH_S:g} s, too short for a film.")
     windows = windows.some(np.arange(min(len(windows), int(LONGEST_S / STRETCH_S))))
     times = PREFIX_S + np.arange(0.0, STRETCH_S - 1e-9, frame_s)
-    level = per_query(windows, sensor_noise([log]))
-    nominal = _predicted(simulator, nominal_belief(simulator.parameters), windows, level)
-    identified = _predicted(simulator, belief, windows, level)
-    motions = [_poses(simulator, windows, values, times) for values in (windows.measured, nominal, identified)]
-    return Take(*motions, share=np.tile((times - PREFIX_S) / STRETCH_S, len(windows)))
+    level = per_query(windows, sensor_noise(logs))
+    values = {"robot": windows.measured} | {k: _predicted(*model, windows, level) for k, model in models.items()}
+    motions = {name: _poses(simulator, windows, found, times) for name, found in values.items()}
+    return motions, np.tile((times - PREFIX_S) / STRETCH_S, len(windows))
 
 
 def _predicted(
-    simulator: MujocoSimulator, belief: Belief, windows: Windows, level: Float[np.ndarray, " query"]
+    simulator: Simulator, belief: Belief, windows: Windows, level: Float[np.ndarray, " query"]
 ) -> Float[np.ndarray, "window query"]:
     names, centre = centre_of(belief)
     shooting = Shooting(simulator, windows, names, nominal_belief(simulator.parameters).mean())

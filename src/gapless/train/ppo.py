@@ -20,6 +20,7 @@ from gapless.nets.policy import NetworkPolicy, new_policy
 from gapless.simulators import Agent, Loop, Restart
 
 from .advantage import advantages
+from .guard import Guard
 
 HOLD = 0.15
 
@@ -85,8 +86,9 @@ class Training:
 
     def __init__(
         self, simulator: Simulator, belief: Belief, task: Task, recipe: Ppo, key: PRNGKeyArray,
-        begin_with: NetworkPolicy | None = None,
+        begin_with: NetworkPolicy | None = None, guard: Guard | None = None,
     ) -> None:  # fmt: skip
+        self._guard = guard
         self.simulator, self.belief, self.task, self.recipe = simulator.with_worlds(recipe.worlds), belief, task, recipe
         keys = jax.random.split(key, 5)
         self.horizon = round(task.seconds / simulator.interface.period_s)
@@ -208,7 +210,9 @@ class Training:
         known = self._critic_input(observation, privileged, carry["params"])
         age = carry["age"] + 1
         finished = self.task.finished(seen)
-        cut = finished | (age >= self.horizon)
+        doubt = jnp.zeros(self.recipe.worlds) if self._guard is None else self._guard.share(privileged)
+        # Where a simulator is cut short for its doubt, the future keeps its value: nobody gains or loses by the cut itself.
+        cut = finished | (age >= self.horizon) | (doubt > 1)
         reward = self.task.reward(carry["measurement"], carry["command"], seen) * self.simulator.interface.period_s
         drawn, start = carry["next"]
         params = {k: jnp.where(cut, v, carry["params"][k]) for k, v in drawn.items()}
@@ -216,7 +220,7 @@ class Training:
         return (
             carry,
             Restart(cut, params, start),
-            {"reward": reward, "finished": finished, "cut": cut, "known_next": known},
+            {"reward": reward, "doubt": jnp.minimum(doubt, 1.0), "finished": finished, "cut": cut, "known_next": known},
         )
 
     def _next(self, doubts: Any, key: PRNGKeyArray) -> tuple[Params, Signals]:
@@ -248,7 +252,8 @@ class Training:
             critic_observed=update(learner.critic_observed, batch["known_next"].reshape(-1, learner.critic.in_size)),
         )
         value, next_value = (_values(learner, batch[k]) for k in ("known", "known_next"))
-        gain = advantages(batch["reward"], value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
+        reward = batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean()
+        gain = advantages(reward, value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
         old = -0.5 * (batch["noise"] ** 2).sum(-1) - learner.log_noise.sum()
         rows = {
             "seen": (batch["seen"] - learner.observed.shift) * learner.observed.scale,

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import jax
-import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief, Simulator, Task
 from gapless.nets.policy import NetworkPolicy
-from gapless.simulators import Rollout, logs_of
 
+from .guard import Guard
+from .look import Look
 from .ppo import Ppo, Training
 
 
@@ -54,11 +54,13 @@ def train(
     key: PRNGKeyArray,
     begin_with: NetworkPolicy | None = None,
     tell: Callable[[int, float], None] = lambda steps, value: None,
+    guard: Guard | None = None,
 ) -> Trained:
-    """The policy with the best mean return over the belief, and no worse than the one begun with."""
+    """The policy with the best mean return over the belief, and no worse than the one begun with; a guard looks elsewhere."""
     keys = jax.random.split(key, 3)
-    training = Training(simulator, belief, task, recipe.ppo, keys[0], begin_with)
-    look = _Look(simulator, belief, task, recipe.worlds, keys[1])
+    training = Training(simulator, belief, task, recipe.ppo, keys[0], begin_with, guard)
+    place = (simulator, belief) if guard is None else (guard.elsewhere, guard.belief)
+    look = Look(*place, task, recipe.worlds, keys[1])
     best = None if begin_with is None else (begin_with, *look.at(begin_with))
     curve, looks = [] if best is None else [(0, best[1])], []
     per_look = max(1, recipe.ppo.budget // (recipe.looks * recipe.ppo.worlds * recipe.ppo.steps))
@@ -74,22 +76,6 @@ def train(
             break
     assert best is not None
     return Trained(best[0], curve, best[1], best[2], training.steps_done, tuple(looks))
-
-
-class _Look:
-    """Evaluations with the same draws and starts every time, so that policies are compared and not dice."""
-
-    def __init__(self, simulator: Simulator, belief: Belief, task: Task, worlds: int, key: PRNGKeyArray) -> None:
-        keys = jax.random.split(key)
-        self.task, self.key = task, keys[1]
-        self.rollout = Rollout(simulator.with_worlds(worlds), task)
-        self.params = {k: np.asarray(v, np.float64) for k, v in belief.sample(keys[0], worlds).items()}
-
-    def at(self, policy: NetworkPolicy) -> tuple[float, float]:
-        """Mean return, and the share of episodes that pass."""
-        episodes = self.rollout.run(policy, self.params, self.key)
-        verdicts = [self.task.judge(log).passed for log in logs_of(episodes, self.rollout.simulator)]
-        return float(episodes.returns.mean()), float(np.mean(verdicts))
 
 
 def _settled(values: list[float], recipe: Train) -> bool:

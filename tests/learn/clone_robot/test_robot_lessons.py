@@ -93,6 +93,16 @@ def test_fitting_foretells_better_than_not(rod: MujocoSimulator, taught: Lessons
     assert losses[1] != losses[2]
 
 
+def test_lessons_that_come_late_are_learned_from(rod: MujocoSimulator, taught: Lessons) -> None:
+    body = Body(Skeleton(rod.model, rod.interface.period_s), taught)
+    still = body._replace(lessons=taught._replace(velocity=0 * taught.velocity, position=0 * taught.position))
+    recipe, late = FitClone((Stage(1, 20, 16),), chunk=10), iter([{}, {"rod": taught}])
+    never = fit_clones({"rod": still}, recipe, 1, jax.random.key(0))[0]["rod"]
+    later = fit_clones({"rod": still}, recipe, 1, jax.random.key(0), refill=lambda: next(late))[0]["rod"]
+    truth = jax.tree.map(jnp.asarray, still.lessons)
+    assert float(stretch_loss(later, body.skeleton, truth)) != float(stretch_loss(never, body.skeleton, truth))
+
+
 @pytest.mark.slow
 def test_a_trunk_that_knows_the_robot_already_needs_less(rod: MujocoSimulator, taught: Lessons) -> None:
     body = Body(Skeleton(rod.model, rod.interface.period_s), taught)

@@ -67,18 +67,20 @@ Family = tuple[Trunk, dict[str, Limb]]
 """Clones that share a trunk."""
 Tell = Callable[[float, int, float, Family], None]
 """Share done, steps done, the loss, and the clones so far, whose arrays lead with members."""
+Refill = Callable[[], Mapping[str, Lessons]]
+"""Lessons that take the place of those so far, for robots that have new ones; as many as before, or all is compiled anew."""
 
 
 def fit_clones(
     bodies: Mapping[str, Body], recipe: FitClone, members: int, key: PRNGKeyArray, begin_with: Sequence[Trunk] = (),
-    tell: Tell = lambda share, steps, loss, family: None,
+    tell: Tell = lambda share, steps, loss, family: None, refill: Refill = dict,
 ) -> list[dict[str, Clone]]:  # fmt: skip
     """Independent members, each with a clone of every robot; trunks to begin with give them their first weights."""
     keys = jax.random.split(key, members + 1)
     first = [_new_family(bodies, k, begin_with[i] if begin_with else None) for i, k in enumerate(keys[:-1])]
     arrays, static = eqx.partition(first, eqx.is_array)
     family = eqx.combine(jax.tree.map(lambda *w: jnp.stack(w), *arrays), static[0])
-    family = _Fit(bodies, recipe).run(family, keys[-1], tell)
+    family = _Fit(bodies, recipe, refill).run(family, keys[-1], tell)
     return [clones_of(family, k) for k in range(members)]
 
 
@@ -91,9 +93,10 @@ def clones_of(family: Family, member: int) -> dict[str, Clone]:
 class _Fit:
     """Adam over all robots and members at once."""
 
-    def __init__(self, bodies: Mapping[str, Body], recipe: FitClone) -> None:
+    def __init__(self, bodies: Mapping[str, Body], recipe: FitClone, refill: Refill) -> None:
         self.recipe, self._skeletons = recipe, {name: b.skeleton for name, b in bodies.items()}
-        self._lessons = {name: jax.tree.map(jnp.asarray, b.lessons) for name, b in bodies.items()}
+        self._refill = refill
+        self._lessons = {name: jax.tree.map(jnp.array, b.lessons) for name, b in bodies.items()}
         self._adam = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
         self._steps = eqx.filter_jit(self._some_steps)
 
@@ -105,6 +108,7 @@ class _Fit:
         for stage in self.recipe.stages:
             until += stage.steps
             while share < until / total - 1e-9:
+                self._lessons |= {name: jax.tree.map(jnp.array, found) for name, found in self._refill().items()}
                 about = (names[done // self.recipe.chunk % len(names)],) if self.recipe.turns else names
                 rate = jnp.float32(self.recipe.rate * (0.5 + 0.5 * np.cos(np.pi * share)) + 1e-6)
                 count = self.recipe.chunk if self.recipe.seconds else min(self.recipe.chunk, until - done)

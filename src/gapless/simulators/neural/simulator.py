@@ -17,6 +17,7 @@ from ..mujoco_cpu import MujocoSimulator
 from ..sensing import Sensing
 from .clone import Clone
 from .commands import moment_weights, moments
+from .doubt import disagreement
 from .skeleton import Skeleton
 
 MEMBER = "clone.member"
@@ -259,7 +260,7 @@ def _advanced(
     each = jax.vmap(lambda clone, m: clone.advance(skeleton, m, now, control), in_axes=(0, 1))
     positions, velocities = each(ensemble, modulation)
     mine = [jnp.take_along_axis(x, which[None, :, None], 0)[0] for x in (positions, velocities)]
-    return mine[0], mine[1], (velocities.std(0) / ensemble.limb.change[0]).max(-1, keepdims=True)
+    return mine[0], mine[1], disagreement(velocities, ensemble.limb.change[0])
 
 
 @eqx.filter_jit
