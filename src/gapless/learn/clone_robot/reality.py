@@ -28,7 +28,7 @@ class LearnClone:
     """Pull a clone of the identified simulator towards reality."""
 
     members: int = 2
-    """Independent members, each with replayed stretches and weights of the windows of its own."""
+    """Independent members, each with weights of the windows of its own; an even number, so that none speaks for all of them."""
     window_s: float = 0.8
     """Length of the windows that it is pulled towards."""
     windows: int = 160

@@ -8,12 +8,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Belief, Chosen, GaplessError, Holds, Parameter, Params, Signals, Simulator, complete
 
 from ..latency import commands_remembered, integrator_lead_s
 from ..mujoco_cpu import MujocoSimulator
+from ..parts.residual import member_weights
 from ..sensing import Sensing
 from .clone import Clone
 from .commands import moment_weights, moments
@@ -21,7 +22,7 @@ from .doubt import disagreement
 from .skeleton import Skeleton
 
 MEMBER = "clone.member"
-"""The parameter that says which member steps a world; numbers between two are rounded."""
+"""The parameter that says which member steps a world; between two, as in the mean of a choice, all have their share."""
 DISAGREEMENT = "clone.disagreement"
 """Privileged: by how much members differ about the last period, in typical changes of speed; the joint that differs most."""
 
@@ -162,10 +163,10 @@ class CloneSimulator(Simulator):
         wanted = {k: jnp.asarray(v, jnp.float32) for k, v in complete(params, self.parameters, self.worlds).items()}
         return _trail(self.skeleton, self._ensemble, self._modulation(wanted), self._which(wanted), begun, control)
 
-    def _which(self, params: Params) -> Int[Array, " world"]:
-        """The member that steps each world."""
-        wanted = params.get(MEMBER, jnp.zeros(self.worlds))
-        return jnp.clip(jnp.round(wanted), 0, self.members - 1).astype(int)
+    def _which(self, params: Params) -> Float[Array, "world member"]:
+        """How much each member has to say in each world."""
+        wanted = jnp.clip(jnp.asarray(params.get(MEMBER, jnp.zeros(self.worlds))), 0, self.members - 1)
+        return jax.vmap(lambda member: member_weights(member, self.members))(wanted)
 
     def begun(self, start: Signals, worlds: int) -> tuple[Array, Array]:
         """Positions and velocities at a start, the model's own where it names none."""
@@ -253,13 +254,13 @@ def _stacked(members: Sequence[Clone]) -> Clone:
 def _advanced(
     skeleton: Skeleton, ensemble: Clone, modulation: Array, which: Array, now: Any, control: Array
 ) -> tuple[Array, Array, Array]:
-    """Position and velocity by the member that steps each world, and by how much members disagree."""
+    """Position and velocity by the members that step each world, and by how much all disagree."""
     if modulation.shape[1] == 1:
         only = jax.tree.map(lambda w: w[0], ensemble)
         return *only.advance(skeleton, modulation[:, 0], now, control), jnp.zeros((len(control), 1))
     each = jax.vmap(lambda clone, m: clone.advance(skeleton, m, now, control), in_axes=(0, 1))
     positions, velocities = each(ensemble, modulation)
-    mine = [jnp.take_along_axis(x, which[None, :, None], 0)[0] for x in (positions, velocities)]
+    mine = [jnp.einsum("wm,mwj->wj", which, x) for x in (positions, velocities)]
     return mine[0], mine[1], disagreement(velocities, ensemble.limb.change[0])
 
 
