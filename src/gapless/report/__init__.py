@@ -6,6 +6,7 @@ from .film import shoot
 from .local_server import Answer, LocalServer
 from .page import write_report
 from .story import FILM
+from .trust_charts import Promise, Visits, trust_section, write_trust
 from .world_film import shoot_world
 from .world_page import world_page
 
@@ -14,11 +15,15 @@ __all__ = [
     "Answer",
     "Chapter",
     "LocalServer",
+    "Promise",
+    "Visits",
     "shoot",
     "shoot_beside",
     "shoot_world",
     "swayed",
+    "trust_section",
     "world_page",
     "write_comparison",
     "write_report",
+    "write_trust",
 ]

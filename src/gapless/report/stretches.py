@@ -36,7 +36,7 @@ def take(simulator: MujocoSimulator, log: Log, belief: Belief, frame_s: float) -
     """The log and its simulations, a frame every `frame_s`."""
     nominal = nominal_belief(simulator.parameters)
     motions, share = beside(
-        simulator, log, {"nominal": (simulator, nominal), "identified": (simulator, belief)}, frame_s
+        simulator, [log], {"nominal": (simulator, nominal), "identified": (simulator, belief)}, frame_s
     )
     return Take(**motions, share=share)
 

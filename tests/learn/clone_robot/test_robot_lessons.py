@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError, Parameter
-from gapless.learn.clone_robot import FitClone, Reach, Teach, Tune, lessons, scouted, tune
+from gapless.learn.clone_robot import FitClone, Reach, Teach, Tune, lessons, one_by_one, scouted, tune
 from gapless.learn.clone_robot.fit import Body, Stage, fit_clones, new_limb, stretch_loss
 from gapless.learn.clone_robot.lessons import Drawing, Lessons, played
 from gapless.simulators import MujocoSimulator, propose_interface
@@ -74,6 +74,15 @@ def test_stretches_count_until_they_leave_their_reach(rod: MujocoSimulator) -> N
     found = lessons(rod, narrow, (), Teach(stretches=30, length=20, worlds=30), np.random.default_rng(0))
     assert 0 < found.counts.mean() < 1
     assert (np.diff(found.counts, axis=1) <= 0).all()
+
+
+def test_lessons_one_by_one_leave_out_what_does_not_count(rod: MujocoSimulator, taught: Lessons) -> None:
+    counts = np.ones_like(taught.counts)
+    counts[0, 3:] = 0
+    found = one_by_one(taught._replace(counts=counts))
+    assert len(found.position) == counts[:, 1:].sum()
+    assert np.array_equal(found.after[1], taught.velocity[0, 2])
+    assert np.array_equal(found.position[2], taught.position[1, 0])
 
 
 def test_scouts_find_that_a_free_hinge_turns_round_and_a_heavy_one_does_not(rod: MujocoSimulator) -> None:

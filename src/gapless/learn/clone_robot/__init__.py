@@ -2,7 +2,7 @@
 
 from .course import Joined, RobotCourse, join
 from .fit import FitClone, fit_clones
-from .lessons import Lessons, Reach, Teach, lessons
+from .lessons import Lessons, Reach, Teach, lessons, one_by_one
 from .reality import Candidate, LearnClone, Pulled, learn_clone
 from .scout import scouted
 from .tune import Tune, tune
@@ -22,6 +22,7 @@ __all__ = [
     "join",
     "learn_clone",
     "lessons",
+    "one_by_one",
     "scouted",
     "tune",
 ]

@@ -16,6 +16,7 @@ from gapless.simulators.latency import hold_weights, integrator_lead_s
 from gapless.simulators.mujoco_cpu import MujocoSimulator, MujocoState
 from gapless.simulators.neural.commands import moments
 from gapless.simulators.neural.contacts import touches
+from gapless.simulators.neural.doubt import Periods
 
 DEEPEST_M, NEAR_M = -0.004, 0.06
 """Starts that overlap by more are drawn again; half of those kept are nearer to touching than this."""
@@ -64,6 +65,14 @@ class Lessons(NamedTuple):
     """Parameters, from −1 to 1 over their range."""
     counts: Float[np.ndarray, "stretch moment"]
     """1 as long as the robot is where it may be, 0 from then on."""
+
+
+def one_by_one(found: Lessons) -> Periods:
+    """All periods that count, each by itself."""
+    counts = found.counts[:, 1:] > 0
+    shares = np.repeat(found.shares[:, None], counts.shape[1], 1)
+    sides = (found.position[:, :-1], found.velocity[:, :-1], found.control, shares, found.velocity[:, 1:])
+    return Periods(*(side[counts] for side in sides))
 
 
 _moments = jax.jit(moments)

@@ -1,0 +1,135 @@
+"""Guards: doubt costs and cuts, looks are taken elsewhere, and a policy is confirmed where it really counts."""
+
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gapless.core import Channel, Feature, GaplessError, Log, Observation, Params, Signals, Task, Uniform, Verdict
+from gapless.simulators import JaxCartpole
+from gapless.train import Guard, Look, Ppo, Train, Trained, calibrated, confirmed, train
+from gapless.train.ppo import Training
+
+SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
+KNOWN = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
+DOUBT = "doubt"
+
+
+class Push(Task):
+    """Volts pay, the more the better."""
+
+    name = "push"
+    seconds = 0.3
+    commands = (Channel("motor"),)
+    measurements = (Channel("pole.angle"),)
+    observe = Observation((Feature("pole.angle", "sin"),))
+
+    def start(self, key: Any, n: int) -> Signals:
+        return {"hinge.position": 0.1 * jax.random.normal(key, (n, 1))}
+
+    def reward(self, before: Signals, command: Signals, after: Signals) -> Any:
+        return 1.0 + command["motor"][..., 0] / 10
+
+    def finished(self, measurement: Signals) -> Any:
+        return jnp.abs(measurement["pole.angle"][..., 0]) > 100.0
+
+    def judge(self, log: Log) -> Verdict:
+        return Verdict(True, 1.0, "pushed")
+
+
+class Unsure(JaxCartpole):
+    """Doubts itself the more, the more volts were sent to the right."""
+
+    def _doubted(self, found: Any, volts: Any) -> Any:
+        state, seen, privileged = found
+        return state, seen, privileged | {DOUBT: jnp.maximum(volts, 0.0) * jnp.ones((self.worlds, 1))}
+
+    def reset(self, state: Any, where: Any, params: Params, start: Signals, key: Any) -> Any:
+        return self._doubted(super().reset(state, where, params, start, key), 0.0)
+
+    def step(self, state: Any, command: Signals, key: Any) -> Any:
+        return self._doubted(super().step(state, command, key), jnp.asarray(command["motor"]))
+
+    def with_worlds(self, worlds: int) -> Self:
+        return type(self)(self.interface, self.parameters, self.substeps, worlds)
+
+
+@pytest.fixture
+def unsure(traced_cartpole: JaxCartpole) -> Unsure:
+    return Unsure(traced_cartpole.interface, traced_cartpole.parameters, 1)
+
+
+def test_the_guard_is_calibrated_by_what_is_usual(unsure: Unsure) -> None:
+    guard = calibrated(DOUBT, np.linspace(0, 1, 101), unsure, KNOWN)
+    assert (guard.usual, guard.most) == pytest.approx((0.5, 0.99))
+    shares = guard.share({DOUBT: jnp.array([[0.2], [0.5], [0.745], [0.99], [1.48]])})
+    assert shares == pytest.approx([0.0, 0.0, 0.5, 1.0, 2.0], abs=1e-5)
+    with pytest.raises(GaplessError, match="less than the most"):
+        Guard(DOUBT, 1.0, 1.0, unsure, KNOWN)
+
+
+@pytest.mark.slow
+def test_a_policy_stays_where_the_simulator_does_not_doubt_itself(unsure: Unsure) -> None:
+    guard = Guard(DOUBT, 0.0, 3.0, unsure, KNOWN)
+    sent = {}
+    for name, some in (("free", None), ("guarded", guard)):
+        training = Training(unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=some)
+        training.iterate(jax.random.key(1), 25)
+        episodes = Look(unsure, KNOWN, Push(), 8, jax.random.key(2)).rollout.run(
+            training.learner.policy, {"pole.mass": np.full(8, 0.15)}, jax.random.key(3)
+        )
+        sent[name] = float(episodes.commands["motor"].mean())
+    assert sent["free"] > 3.0
+    assert sent["guarded"] < 0.5
+
+
+def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure) -> None:
+    cuts = {}
+    for most in (1e-6, 1e6):
+        training = Training(
+            unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=Guard(DOUBT, 0.0, most, unsure, KNOWN)
+        )
+        weights = training._weights(training.learner)
+        carry = {**training._carry, "next": training._drawn(training._doubts, jax.random.key(1))}
+        batch = training._loop.drive(weights, training._state, carry, training._last, jax.random.key(2), 16)[3]
+        cuts[most] = float(batch["cut"].mean()), float(batch["finished"].mean())
+    assert cuts[1e-6][0] > 3 * cuts[1e6][0]
+    assert cuts[1e-6][1] == 0.0
+
+
+@pytest.mark.slow
+def test_looks_are_taken_elsewhere(unsure: Unsure, traced_cartpole: JaxCartpole) -> None:
+    seen: list[int] = []
+
+    class Elsewhere(Unsure):
+        def reset(self, *args: Any) -> Any:
+            seen.append(self.worlds)
+            return super().reset(*args)
+
+    elsewhere = Elsewhere(unsure.interface, unsure.parameters, 1)
+    recipe = Train(Ppo(worlds=8, steps=8, minibatches=2, epochs=1, hidden=(8, 1), budget=128), looks=1, worlds=5)
+    train(unsure, KNOWN, Push(), recipe, jax.random.key(0), guard=Guard(DOUBT, 0.0, 1.0, elsewhere, KNOWN))
+    assert 5 in seen
+
+
+class Stated:
+    """A look whose answers are known beforehand."""
+
+    def __init__(self, *values: float) -> None:
+        self._values = list(values)
+
+    def at(self, policy: Any) -> tuple[float, float]:
+        return self._values[policy], 1.0
+
+
+@pytest.mark.parametrize(
+    ("real", "chosen", "holds", "tried"),
+    [((5.0, 7.0, 9.9), 2, True, 1), ((5.0, 7.9, 3.0), 1, True, 2), ((2.0, 7.0, 3.0), 1, False, 3)],
+)
+def test_the_best_that_is_confirmed_is_kept(real: tuple[float, ...], chosen: int, holds: bool, tried: int) -> None:
+    policies: Any = (0, 1, 2)
+    found = Trained(policies[2], [(0, 1.0), (1, 6.0), (2, 8.0), (3, 10.0)], 10.0, 1.0, 3, policies)
+    kept = confirmed(found, Stated(*real))  # type: ignore[arg-type]
+    assert (kept.policy, kept.holds, kept.tried, kept.real) == (chosen, holds, tried, real[chosen])
