@@ -48,7 +48,7 @@ from gapless.simulators import Rollout, logs_of
 from gapless.train import Train, Trained, train
 
 from .causes import attribution_figures
-from .clones import Attempt, beside, try_clone
+from .clones import Attempt, beside, nearer, try_clone
 from .episodes import LOGS, EpisodeFile, Plan, episode_figures, good_part, keep_aborted, robot_seconds, teaches
 from .fits import fit_figures
 from .forecasts import Still, interval, require_promising, score
@@ -192,9 +192,12 @@ class Stages:
         """A clone of what was identified, and whether it predicts the second logs better than that, and than with a residual."""
         if found.chi_square < self.recipe.pull.worth:
             return Attempt(None, "No clone was tried: the physics explains the logs.")
-        identified = Candidate(self.workspace.simulator, found.particles or found.belief)
-        rival = identified if learnt is None else beside(self.workspace.simulator, learnt)
-        return try_clone(self.workspace, (identified, rival), logs, self.recipe.pull, self.seed, self.tell)
+        physics = self.workspace.simulator
+        begin = rival = Candidate(physics, found.particles or found.belief)
+        if learnt is not None:
+            begin = nearer(begin, Candidate(physics, learnt.identified.belief), logs[0])
+            rival = beside(physics, learnt)
+        return try_clone(self.workspace, (begin, rival), logs, self.recipe.pull, self.seed, self.tell)
 
     def preflight(self, logs: list[Log], ask_model: bool = True) -> list[Finding]:
         """Wrong conventions in the logs: bugs, which no fit should explain away."""

@@ -1,8 +1,8 @@
 """Logs → a clone of the real robot: taught by the identified simulator, pulled towards logs, kept where it foretells better."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,10 +35,10 @@ class LearnClone:
     """Windows used at most."""
     replay: Teach = field(default_factory=lambda: Teach(stretches=2000, length=8))
     """The stretches of the identified simulator that it must not forget."""
-    replays: tuple[float, ...] = (30.0, 10.0, 3.0)
+    replays: tuple[float, ...] = (30.0, 10.0, 3.0, 1.0)
     """Weights of those to choose from, on logs set aside, the most cautious first."""
     contrasts: tuple[float, ...] = (0.0, 0.3)
-    """Weights of telling real windows from simulated ones, likewise."""
+    """Weights of telling real windows from simulated ones, likewise; none at all should be among them."""
     pull: Pull = field(default_factory=Pull)
     """How it is pulled."""
     worth: float = 1.5
@@ -133,19 +133,21 @@ class _Lesson:
 
 
 def _chosen(lesson: _Lesson, begin: Clone, logs: list[Log], tell: Tell) -> Weights:
-    """The weights that foretell logs set aside best, so that those held out judge only once; without any, the cautious ones."""
+    """The weights that foretell logs set aside best, one kind after the other, so that those held out judge only once.
+
+    Where nothing can be set aside, the most cautious ones.
+    """
     fitted, aside = split(logs)
     recipe, puller = lesson.recipe, lesson.on(fitted)
     cautious = Weights(recipe.replays[0], 0.0, False)
     if puller is None or not np.isfinite(lesson.left(begin, aside)):
         return cautious
 
+    @cache
     def left(weights: Weights) -> float:
         tell(f"trying a clone with replay {weights.replay:g}, contrast {weights.contrast:g}, trunk {weights.trunk}")
         return lesson.left(puller.pulled(begin, weights, key_for(lesson.seed, "pull", 0)), aside)
 
-    plain = [Weights(r, 0.0, trunk) for trunk, r in product((False, True), recipe.replays)]
-    found = [(left(w), w) for w in plain]
-    best = min(found, key=lambda pair: pair[0])
-    others = [Weights(best[1].replay, c, best[1].trunk) for c in recipe.contrasts if c != 0]
-    return min([best, *((left(w), w) for w in others)], key=lambda pair: pair[0])[1]
+    best = min((Weights(r, 0.0, True) for r in recipe.replays), key=left)
+    best = min((best, replace(best, trunk=False)), key=left)
+    return min((replace(best, contrast=c) for c in recipe.contrasts), key=left)
