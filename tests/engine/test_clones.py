@@ -1,6 +1,7 @@
 """A clone among the candidates: stored with the belief that it belongs to, read back exactly, and used where it is better."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -9,14 +10,13 @@ import pytest
 
 from gapless.core import Artifact, Chosen, GaplessError, Gaussian, Log, prior_belief
 from gapless.engine import Recipe, Stages, Workspace, clones
-from gapless.engine.clones import Attempt, taught_clones, try_clone
+from gapless.engine.clones import Attempt, nearer, taught_clones, try_clone
 from gapless.engine.fits import fit_figures
 from gapless.engine.parts import write_learned
-from gapless.learn import Excite, Identified, Identify
-from gapless.learn.clone_robot import Candidate, Joined, LearnClone, Pulled, Teach
-from gapless.learn.clone_robot.pull import Pull, Weights
+from gapless.learn import Identified
+from gapless.learn.clone_robot import Candidate, Joined, LearnClone, Pulled
+from gapless.learn.clone_robot.pull import Weights
 from gapless.learn.held_out import Comparison
-from gapless.robots import find_robot
 from gapless.simulators.neural import MEMBER, CloneSimulator
 from gapless.simulators.neural.stored import clones_of_robot
 from gapless.simulators.parts import has_residual
@@ -107,23 +107,19 @@ def test_the_package_knows_its_own_robots_and_teaches_others_once(workspace: Wor
     assert all(np.array_equal(a, b) for a, b in zip(*map(jax.tree.leaves, (found[1], known)), strict=True))
 
 
+def test_a_clone_begins_with_the_parameters_that_foretell_better() -> None:
+    good, bad = (SimpleNamespace(errors=lambda logs, e=e: np.array([e, e, 9.0])) for e in (0.1, 0.2))
+    first: Any = good
+    second: Any = bad
+    assert nearer(first, second, []) is good and nearer(second, first, []) is good
+
+
 @pytest.mark.slow
-def test_learn_tries_a_clone_and_everything_goes_on_in_it(workspace: Workspace, monkeypatch: Any) -> None:
-    """A clone is made to look better, so that what follows can be seen."""
-    monkeypatch.setattr(Comparison, "better", True)
-    robot, pull = find_robot("twin:cartpole?seed=1&tier=C"), Pull(rounds=1, steps=4, windows=4, stretches=8, unroll=2)
-    small = LearnClone(windows=8, replay=Teach(40, 4, 40), replays=(3.0,), contrasts=(0.0,), pull=pull, worth=0.0)
-    tiny = Train(Ppo(worlds=16, steps=16, epochs=1, minibatches=1, hidden=(8, 1), budget=256), looks=1, worlds=4)
-    recipe = Recipe(
-        excite_s=2.5, checks=2, draws=4, clone=True, pull=small, preflight=False, train=tiny,
-        excite=Excite(candidates=4, doubts=2), identify=Identify(windows=12, iterations=2),
-    )  # fmt: skip
-    stages = Stages(workspace, recipe, 0, 1)
-    logs = [stages.excite(robot, None, 2)]
-    robot.disconnect()
-    belief = stages.learn(logs)
-    assert belief.figures["clone"]["kept"] and isinstance(stages.simulator(belief), CloneSimulator)
-    assert stages.gap(belief, logs).figures["summary"]["after"] > 0
+def test_policies_are_trained_checked_and_forecast_in_a_clone(workspace: Workspace) -> None:
+    tiny = Train(Ppo(worlds=8, steps=8, epochs=1, minibatches=1, hidden=(8, 1), budget=64), looks=1, worlds=4)
+    stages = Stages(workspace, Recipe(checks=2, draws=4, deploy=1, train=tiny), 0, 1)
+    belief = learned(workspace, BETTER)
     policy = stages.train(belief, None)
+    assert policy.parents["belief"] == belief.id
     assert stages.check(belief, policy).figures["of"] == 2
     assert np.isfinite(stages.forecast(belief, policy).figures["mean"])

@@ -21,19 +21,20 @@ from gapless.simulators.neural import CloneSimulator
 from gapless.simulators.neural.stored import cloned, clones_of_robot
 
 FEW = Teach(stretches=60, length=4, worlds=60)
-PULL = Pull(rounds=2, steps=40, rate=2e-3, windows=24, stretches=32, unroll=3)
-RECIPE = LearnClone(members=1, window_s=0.5, windows=40, replay=FEW, replays=(3.0,), contrasts=(0.0,), pull=PULL)
+ENOUGH = Teach(stretches=1000, length=6, worlds=500)
+PULL = Pull(rounds=2, steps=150, rate=2e-3, windows=24, stretches=32, unroll=3)
+RECIPE = LearnClone(members=1, window_s=0.5, windows=40, replay=ENOUGH, replays=(1.0,), contrasts=(0.0,), pull=PULL)
 Drive = Callable[[MujocoSimulator, int, int], list[Log]]
 
 
 class Hills(Block):
-    """A rail with waves in it, which no parameter knows of."""
+    """A rail with a hill in its middle, which no parameter knows of."""
 
     def init(self, key: PRNGKeyArray) -> jax.Array:
         return jnp.zeros(())
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
-        return memory, {"slider.force": 2.5 * jnp.sin(12.0 * jnp.asarray(inputs["slider.position"]))}
+        return memory, {"slider.force": 8.0 * jnp.sin(4.0 * jnp.asarray(inputs["slider.position"]))}
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def drive(lively_commands: Callable[..., Signals], simulate: Callable[..., Log])
         noise = {"cart.position.noise": np.array([1e-3]), "pole.angle.noise": np.array([2e-3])}
         made = []
         for seed in range(first, first + count):
-            commands = lively_commands(simulator.interface, 150, seed)
+            commands = lively_commands(simulator.interface, 200, seed)
             made.append(simulate(simulator, noise, commands, seed=seed))
         return made
 
@@ -123,7 +124,7 @@ def test_a_frozen_trunk_stays_as_it_was_taught(cartpole: MujocoSimulator, belief
 def test_a_hidden_force_is_learned_and_foretold(cartpole: MujocoSimulator, belief: Gaussian, drive: Drive) -> None:
     hilly = cartpole.with_around(Around(residual=Hills()))
     known = Candidate(cartpole, belief)
-    logs = drive(hilly, 4, 0), drive(hilly, 1, 10)
+    logs = drive(hilly, 4, 0), drive(hilly, 2, 10)
     found = learn_clone(clones_of_robot("cartpole"), known, known, logs, (), RECIPE)
     assert found is not None and found.held_out.better and "better" in found.sentence()
     whole, unseen = CloneSimulator(cartpole, found.members), drive(hilly, 1, 20)
