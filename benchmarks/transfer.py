@@ -55,6 +55,8 @@ class Transfer(Benchmark):
     """The first of them; cells are kept, so that several processes can fill one table."""
     parts: bool = Recipe().parts
     """Whether the crank may learn parts beside the parameters; tiers B and C then show identification alone, too."""
+    clone: bool = Recipe().clone
+    """Whether a clone that is pulled towards the logs may take the place of the physics; likewise."""
     reality: str | None = None
     """Somebody else's hidden physics, FILE.py:Class, in place of our twins; needs --task and --model."""
     task: str | None = None
@@ -75,6 +77,7 @@ def main() -> None:
             "tier": options.tier,
             "quick": options.quick,
             "parts": options.parts,
+            **({"clone": True} if options.clone else {}),
             **_elsewhere(options),
         }
         for s in seeds
@@ -104,8 +107,9 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         workspace = new_workspace(folder / "workspace", model, task, seed)
         judge = Judge(spec, workspace.task)
         recipe = replace(
-            quick(Recipe()) if setting["quick"] else Recipe(), force=True, explain=False, parts=setting["parts"]
-        )
+            quick(Recipe()) if setting["quick"] else Recipe(),
+            force=True, explain=False, parts=setting["parts"], clone=setting.get("clone", False),
+        )  # fmt: skip
         nominal = train(
             workspace.simulator, nominal_belief(workspace.parameters), workspace.task, recipe.train,
             key_for(seed, "nominal"),
@@ -114,7 +118,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
         alone = None
-        if recipe.parts and setting["tier"] in WITH_EFFECTS:
+        if (recipe.parts or recipe.clone) and setting["tier"] in WITH_EFFECTS:
             alone = identified_only(new_workspace(folder / "alone", model, task, seed), spec, recipe)
         steps = _most(recipe)
         assert nominal.steps + sum(t.policy.figures["steps"] for t in turns) <= steps
@@ -124,7 +128,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         found = _worths(judge, best, policies, alone) | _forecasts(
             turns, judge, [stages.policy(t.policy) for t in turns]
         )
-        learned = [bool(t.belief.figures["residual"]) for t in turns]
+        learned = [bool(t.belief.figures["residual"] or t.belief.figures["parts"]) for t in turns]
         return {**setting, **found, **ranks, "gap_before": before, "gap_after": after, "learned": learned}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -175,7 +179,7 @@ def _forecasts(turns: list[Turn], judge: Judge, policies: list[NetworkPolicy]) -
 
 def identified_only(workspace: Workspace, spec: str, recipe: Recipe) -> NetworkPolicy:
     """The last policy of cranks that learn no parts: the same robot, seed and recipe otherwise, logs of their own."""
-    recipe, seed = replace(recipe, parts=False), workspace.settings.seed
+    recipe, seed = replace(recipe, parts=False, clone=False), workspace.settings.seed
     turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
     return Stages(workspace, recipe, seed).policy(turns[-1].standing)
 

@@ -30,7 +30,7 @@ def believed(workspace: Workspace) -> Artifact:
     learnt = Learnt(residual, Identified(gaussian, 1.0, 1.0, {}, 1, 1, "by hand"), Comparison(0.2, 0.1, 0.6))
 
     def build(folder: Path) -> dict[str, Any]:
-        write_learned(folder, gaussian, learnt)
+        write_learned(folder, gaussian, learnt, None, physics)
         return {"residual": residual_figures(learnt)}
 
     return workspace.store.make("belief", {}, {"crank": 0}, build)

@@ -195,7 +195,11 @@ class Gap(InWorkspace):
 
 @dataclass(frozen=True)
 class Learn(InWorkspace):
-    """Identify the parameters from all logs and say what causes the gap; --recipe.parts learns what they leave over, too."""
+    """Identify the parameters from all logs and say what causes the gap.
+
+    --recipe.parts learns what they leave over, too; --recipe.clone pulls a clone of the robot towards the logs. Either is used
+    where it predicts held-out logs better.
+    """
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()

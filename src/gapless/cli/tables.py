@@ -18,6 +18,8 @@ def parameter_table(figures: dict[str, Any]) -> None:
     title = f"Identified from {seconds:.0f} s of logs; held-out chi-square per degree of freedom {chi:.2f}"
     table(title, ["parameter", "unit", "nominal", "found", "95 %", "family"], rows)
     residual_line(figures.get("residual"))
+    if figures.get("clone"):
+        say(figures["clone"]["says"])
 
 
 def residual_line(figures: dict[str, Any] | None) -> None:

@@ -6,11 +6,17 @@ from typing import Any
 from gapless.core import Gaussian, Parameter
 from gapless.learn import Identified, Learnt
 
+from .clones import Attempt
 from .parts import residual_figures
 
 
-def fit_figures(parameters: Iterable[Parameter], found: Identified, learnt: Learnt | None) -> dict[str, Any]:
-    """What was identified, beside a residual where there is one, and how."""
+def fit_figures(
+    parameters: Iterable[Parameter], found: Identified, learnt: Learnt | None, attempt: Attempt | None = None
+) -> dict[str, Any]:
+    """What was identified, beside a residual where there is one, and how; and what came of trying a clone."""
+    kept = attempt is not None and attempt.kept is not None
+    if kept:
+        learnt = None
     best = found if learnt is None else learnt.identified
     return {
         "parameters": _parameter_figures(parameters, best.belief),
@@ -27,6 +33,8 @@ def fit_figures(parameters: Iterable[Parameter], found: Identified, learnt: Lear
         "untold_together": [[[name, weight] for name, weight in c] for c in best.untold.combinations],
         "refused": found.refused,
         "residual": None if learnt is None else residual_figures(learnt),
+        "clone": None if attempt is None else attempt.figures(),
+        "parts": [attempt.figures()] if attempt is not None and kept else [],
     }
 
 

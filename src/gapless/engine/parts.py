@@ -4,37 +4,53 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gapless.core import Artifact, Belief, Chosen, read_belief
+from gapless.core import Artifact, Belief, Chosen, Simulator, read_belief
 from gapless.core.artifact import write_text
 from gapless.learn import Learnt, with_residual
 from gapless.simulators import MujocoSimulator
+from gapless.simulators.neural.stored import cloned, has_family, save_family
 from gapless.simulators.parts import MEMBER, has_residual, load_residual, save_residual
+
+from .clones import Attempt
 
 BELIEF, ALONE = "belief.json", "identified.json"
 """The belief, and, where parts were learned beside it, what was identified without them."""
 
 
-def write_learned(folder: Path, identified: Belief, learnt: Learnt | None) -> None:
-    """The belief, alone or with the residual that it belongs to; which member acts is a choice in it."""
-    if learnt is None:
-        write_text(folder / BELIEF, json.dumps(identified.to_dict()))
-        return
-    belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
+def write_learned(
+    folder: Path, identified: Belief, learnt: Learnt | None, attempt: Attempt | None, physics: MujocoSimulator
+) -> None:
+    """The belief, alone, with the clone that was kept, or with the residual; which member acts is a choice in it."""
+    robot, pulled = physics.interface.robot, None if attempt is None else attempt.kept
+    belief = identified
+    if pulled is not None:
+        belief = pulled.belief
+        save_family(folder, [{robot: clone} for clone in pulled.members], taught={robot: physics})
+    elif learnt is not None:
+        belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
+        save_residual(folder, learnt.residual)
     write_text(folder / BELIEF, json.dumps(belief.to_dict()))
-    write_text(folder / ALONE, json.dumps(identified.to_dict()))
-    save_residual(folder, learnt.residual)
+    if belief is not identified:
+        write_text(folder / ALONE, json.dumps(identified.to_dict()))
 
 
 def identified_alone(belief: Artifact) -> Belief:
     """The belief about the physics alone, as it was before parts were learned beside it."""
-    return read_belief(belief.file(ALONE if has_residual(belief.folder) else BELIEF))
+    return read_belief(belief.file(ALONE if (belief.folder / ALONE).is_file() else BELIEF))
 
 
-def simulator_of(physics: MujocoSimulator, belief: Artifact | None) -> MujocoSimulator:
-    """The simulator that a belief is about: the physics, with the parts that were learned beside it."""
+def physics_of(physics: MujocoSimulator, belief: Artifact | None) -> MujocoSimulator:
+    """The physics that a belief is about, with the parts that were learned beside it."""
     if belief is None or not has_residual(belief.folder):
         return physics
     return with_residual(physics, load_residual(belief.folder))
+
+
+def simulator_of(physics: MujocoSimulator, belief: Artifact | None) -> Simulator:
+    """The simulator that a belief is about: the clone that it was stored with, or else the physics."""
+    if belief is None or not has_family(belief.folder):
+        return physics_of(physics, belief)
+    return cloned(physics, belief.folder)
 
 
 def residual_figures(learnt: Learnt) -> dict[str, Any]:

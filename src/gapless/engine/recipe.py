@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from gapless.core import GaplessError
 from gapless.learn import Attribute, Excite, Identify, LearnResidual
+from gapless.learn.clone_robot import LearnClone
 from gapless.robots import Limits
 from gapless.train import Ppo, Train
 
@@ -47,6 +48,10 @@ class Recipe:
     """Whether parts may be learned beside the parameters, where they predict held-out logs better; else, identification only."""
     residual: LearnResidual = field(default_factory=LearnResidual)
     """How a residual is learned."""
+    clone: bool = False
+    """Whether a clone, pulled towards the logs, may take the place of the physics where it predicts held-out logs better."""
+    pull: LearnClone = field(default_factory=LearnClone)
+    """How a clone is pulled towards the logs."""
     train: Train = field(default_factory=lambda: Train(Ppo(budget=400_000), looks=10))
     """How the first policy is trained."""
     again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))

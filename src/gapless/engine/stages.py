@@ -21,6 +21,7 @@ from gapless.core import (
     Log,
     Particles,
     Robot,
+    Simulator,
     key_for,
     nominal_belief,
     prior_belief,
@@ -29,6 +30,8 @@ from gapless.core import (
 from gapless.learn import (
     Design,
     Finding,
+    Identified,
+    Learnt,
     Performance,
     attribute,
     design,
@@ -36,20 +39,22 @@ from gapless.learn import (
     learn_residual,
     preflight,
 )
+from gapless.learn.clone_robot import Candidate
 from gapless.logs import split, write_logs
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots import Gate
-from gapless.simulators import MujocoSimulator, Rollout, logs_of
+from gapless.simulators import Rollout, logs_of
 from gapless.train import Train, Trained, train
 
 from .causes import attribution_figures
+from .clones import Attempt, beside, nearer, try_clone
 from .episodes import LOGS, EpisodeFile, Plan, episode_figures, good_part, keep_aborted, robot_seconds, teaches
 from .fits import fit_figures
 from .forecasts import Still, interval, require_promising, score
 from .gaps import Known, gap_figures
 from .incumbent import KEPT, deployments, gives_way, shown_by
-from .parts import BELIEF, identified_alone, simulator_of, write_learned
+from .parts import BELIEF, identified_alone, physics_of, simulator_of, write_learned
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
 from .usable import too_short, usable, why
@@ -129,7 +134,8 @@ class Stages:
 
     def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
         """Motions that teach most under what is believed so far."""
-        known, simulator, r = self.known(belief), self.simulator(belief), self.recipe
+        # Motions teach parameters, which the physics has; a clone knows them only as far as it was taught.
+        known, simulator, r = self.known(belief), physics_of(self.workspace.simulator, belief), self.recipe
         chosen: dict[int, Design] = {}
 
         def motion(k: int) -> Block:
@@ -153,6 +159,7 @@ class Stages:
         recipe["parameters"] = [asdict(p) for p in self.workspace.parameters]
         recipe["preflight"] = self.recipe.preflight
         recipe["residual"] = asdict(self.recipe.residual) if self.recipe.parts else None
+        recipe |= {"clone": asdict(self.recipe.pull)} if self.recipe.clone else {}
 
         def build(folder: Path) -> dict[str, Any]:
             def told(iteration: int, cost: float, params: Float[np.ndarray, " param"]) -> None:
@@ -172,13 +179,25 @@ class Stages:
             learnt = None
             if r.parts:
                 learnt = learn_residual(simulator, prior, found, training, held_out, r.residual, self.seed, self.tell)
-            write_learned(folder, found.particles or found.belief, learnt)
-            return fit_figures(self.workspace.parameters, found, learnt) | {
+            attempt = self._cloned(found, learnt, (training, held_out)) if r.clone else None
+            write_learned(folder, found.particles or found.belief, learnt, attempt, simulator)
+            return fit_figures(self.workspace.parameters, found, learnt, attempt) | {
                 "seconds_of_log": sum(log.seconds for log in kept),
                 "preflight": [bug.to_dict() for bug in bugs] if self.recipe.preflight else None,
             }
 
         return self.workspace.store.make("belief", made_of, recipe, build)
+
+    def _cloned(self, found: Identified, learnt: Learnt | None, logs: tuple[list[Log], list[Log]]) -> Attempt:
+        """A clone of what was identified, and whether it predicts the second logs better than that, and than with a residual."""
+        if found.chi_square < self.recipe.pull.worth:
+            return Attempt(None, "No clone was tried: the physics explains the logs.")
+        physics = self.workspace.simulator
+        begin = rival = Candidate(physics, found.particles or found.belief)
+        if learnt is not None:
+            begin = nearer(begin, Candidate(physics, learnt.identified.belief), logs[0])
+            rival = beside(physics, learnt)
+        return try_clone(self.workspace, (begin, rival), logs, self.recipe.pull, self.seed, self.tell)
 
     def preflight(self, logs: list[Log], ask_model: bool = True) -> list[Finding]:
         """Wrong conventions in the logs: bugs, which no fit should explain away."""
@@ -351,8 +370,8 @@ class Stages:
         """The belief about the physics alone, as it was before parts were learned beside it."""
         return identified_alone(artifact)
 
-    def simulator(self, belief: Artifact | None) -> MujocoSimulator:
-        """The simulator that a belief is about: the workspace's, with the parts that were learned beside it."""
+    def simulator(self, belief: Artifact | None) -> Simulator:
+        """The simulator that a belief is about: the workspace's, with the parts that were learned beside it, or its clone."""
         return simulator_of(self.workspace.simulator, belief)
 
     def policy(self, artifact: Artifact) -> NetworkPolicy:

@@ -59,6 +59,15 @@ def test_each_world_is_stepped_by_the_member_that_its_parameter_names(pair: Clon
     assert seen[0] == seen[2] != seen[1]
 
 
+def test_between_two_members_all_have_their_share(pair: CloneSimulator) -> None:
+    three = pair.with_worlds(3)
+    member = {MEMBER: np.array([0.0, 0.5, 1.0])}
+    state, _, _ = three.reset(three.init(), np.ones(3, bool), member, {}, jax.random.key(0))
+    seen = np.asarray(three.step(state, {"motor": np.full((3, 1), 5.0)}, jax.random.key(0))[1]["pole.angle"])
+    assert seen[0] != seen[2]
+    assert seen[1] == pytest.approx((seen[0] + seen[2]) / 2, abs=1e-7)
+
+
 def test_members_that_agree_disagree_by_nothing(
     cartpole: MujocoSimulator, untaught: Untaught, pair: CloneSimulator
 ) -> None:

@@ -140,7 +140,7 @@ class _Fit:
             trunk, limbs = eqx.combine(arrays, static)
             total = jnp.zeros(())
             for number, name in enumerate(names):
-                piece = _picked(lessons[name], stage, jax.random.fold_in(key, number))
+                piece = picked(lessons[name], stage, jax.random.fold_in(key, number))
                 total += stretch_loss(Clone(trunk, limbs[name]), self._skeletons[name], piece)
             return total / len(names)
 
@@ -187,7 +187,7 @@ def _bent(error: Array) -> Array:
     return BEND * (jnp.sqrt(1 + (error / BEND) ** 2) - 1)
 
 
-def _picked(lessons: Lessons, stage: Stage, key: PRNGKeyArray) -> Lessons:
+def picked(lessons: Lessons, stage: Stage, key: PRNGKeyArray) -> Lessons:
     """Random stretches, and of each a random piece as long as the clone goes on."""
     keys = jax.random.split(key)
     stretches, steps = lessons.control.shape[:2]

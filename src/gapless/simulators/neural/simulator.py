@@ -8,12 +8,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Belief, Chosen, GaplessError, Holds, Parameter, Params, Signals, Simulator, complete
 
 from ..latency import commands_remembered, integrator_lead_s
 from ..mujoco_cpu import MujocoSimulator
+from ..parts.residual import member_weights
 from ..sensing import Sensing
 from .clone import Clone
 from .commands import moment_weights, moments
@@ -21,7 +22,7 @@ from .doubt import disagreement
 from .skeleton import Skeleton
 
 MEMBER = "clone.member"
-"""The parameter that says which member steps a world; numbers between two are rounded."""
+"""The parameter that says which member steps a world; between two, as in the mean of a choice, all have their share."""
 DISAGREEMENT = "clone.disagreement"
 """Privileged: by how much members differ about the last period, in typical changes of speed; the joint that differs most."""
 
@@ -78,6 +79,12 @@ class CloneSimulator(Simulator):
         other.worlds = worlds
         return other
 
+    def with_members(self, members: Sequence[Clone]) -> Self:
+        """The same robot stepped by as many other members, which costs no new compilation."""
+        other = copy.copy(self)
+        other._ensemble = _stacked(members)
+        return other
+
     def init(self) -> ClonedState:
         params = complete({}, self.parameters, self.worlds)
         place = jnp.broadcast_to(self._default, (self.worlds, len(self.joints)))
@@ -101,7 +108,7 @@ class CloneSimulator(Simulator):
         # A whole network turns parameters into their modulation: nobody should pay for it between two resets.
         modulation = jax.lax.cond(where.any(), self._modulation, lambda _: state.modulation, given)
         fresh = ClonedState(
-            *self._begun(start, self.worlds),
+            *self.begun(start, self.worlds),
             jnp.zeros_like(state.past),
             self._weights(given),
             modulation,
@@ -131,18 +138,23 @@ class CloneSimulator(Simulator):
 
     def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
         worlds, period_s = len(times), self.interface.period_s
-        steps = max(1, int(np.ceil(times.max() / period_s - 1e-9)))
         wanted = {k: np.asarray(v, np.float64) for k, v in complete(params, self.parameters, worlds).items()}
-        latency = wanted.get("command.latency", np.zeros(worlds)) + self._lead_s
-        control = holds.averages(latency, steps * self.substeps, period_s / self.substeps)
-        told = moments(jnp.asarray(control.reshape(worlds, steps, self.substeps, -1), jnp.float32))
-        trail = self.with_worlds(worlds).trail(wanted, self._begun(start, worlds), told)
+        told = self.told(wanted, holds, times.max())
+        trail = self.with_worlds(worlds).trail(wanted, self.begun(start, worlds), told)
         position, velocity = (np.asarray(side, np.float64) for side in trail)
         at = times / period_s
         sides = {"position": hermite(position, velocity, at, period_s), "velocity": straight(velocity, at)}
         columns = [sides[side][..., self.joints.index(joint)] for joint, side in self.sensed.values()]
         seen = self._sensing.read(wanted, np.stack(columns, -1))
         return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
+
+    def told(self, params: Params, holds: Holds, seconds: float) -> Float[Array, "world step both"]:
+        """What the network is told of commands in each period, delayed as each world delays them."""
+        period_s, worlds = self.interface.period_s, len(holds.log)
+        steps = max(1, int(np.ceil(seconds / period_s - 1e-9)))
+        latency = np.asarray(params.get("command.latency", np.zeros(worlds)), np.float64) + self._lead_s
+        control = holds.averages(latency, steps * self.substeps, period_s / self.substeps)
+        return moments(jnp.asarray(control.reshape(worlds, steps, self.substeps, -1), jnp.float32))
 
     def trail(
         self, params: Params, begun: tuple[Array, Array], control: Float[Array, "world step both"]
@@ -151,12 +163,14 @@ class CloneSimulator(Simulator):
         wanted = {k: jnp.asarray(v, jnp.float32) for k, v in complete(params, self.parameters, self.worlds).items()}
         return _trail(self.skeleton, self._ensemble, self._modulation(wanted), self._which(wanted), begun, control)
 
-    def _which(self, params: Params) -> Int[Array, " world"]:
-        """The member that steps each world."""
-        wanted = params.get(MEMBER, jnp.zeros(self.worlds))
-        return jnp.clip(jnp.round(wanted), 0, self.members - 1).astype(int)
+    def _which(self, params: Params) -> Float[Array, "world member"]:
+        """How much each member has to say in each world."""
+        wanted = jnp.clip(jnp.asarray(params.get(MEMBER, jnp.zeros(self.worlds))), 0, self.members - 1)
+        return jax.vmap(lambda member: member_weights(member, self.members))(wanted)
 
-    def _begun(self, start: Signals, worlds: int) -> tuple[Array, Array]:
+    def begun(self, start: Signals, worlds: int) -> tuple[Array, Array]:
+        """Positions and velocities at a start, the model's own where it names none."""
+
         def rows(side: str, otherwise: Any) -> Float[Array, "world joint"]:
             given = [start.get(f"{j}.{side}", otherwise[i]) for i, j in enumerate(self.joints)]
             return jnp.concatenate([jnp.broadcast_to(jnp.asarray(g, jnp.float32), (worlds, 1)) for g in given], axis=1)
@@ -240,13 +254,13 @@ def _stacked(members: Sequence[Clone]) -> Clone:
 def _advanced(
     skeleton: Skeleton, ensemble: Clone, modulation: Array, which: Array, now: Any, control: Array
 ) -> tuple[Array, Array, Array]:
-    """Position and velocity by the member that steps each world, and by how much members disagree."""
+    """Position and velocity by the members that step each world, and by how much all disagree."""
     if modulation.shape[1] == 1:
         only = jax.tree.map(lambda w: w[0], ensemble)
         return *only.advance(skeleton, modulation[:, 0], now, control), jnp.zeros((len(control), 1))
     each = jax.vmap(lambda clone, m: clone.advance(skeleton, m, now, control), in_axes=(0, 1))
     positions, velocities = each(ensemble, modulation)
-    mine = [jnp.take_along_axis(x, which[None, :, None], 0)[0] for x in (positions, velocities)]
+    mine = [jnp.einsum("wm,mwj->wj", which, x) for x in (positions, velocities)]
     return mine[0], mine[1], disagreement(velocities, ensemble.limb.change[0])
 
 

@@ -66,6 +66,11 @@ def cloned(physics: MujocoSimulator, folder: Path = SHIPPED, members: int | None
     return CloneSimulator(physics, clones[:members])
 
 
+def has_family(folder: Path) -> bool:
+    """Whether clones are stored there."""
+    return FILES.description(folder).is_file()
+
+
 def clones_of_robot(robot: str, folder: Path = SHIPPED) -> list[Clone]:
     """All members of one robot."""
     return _of_robot(load_family(folder), robot, folder)
