@@ -27,7 +27,7 @@ BETTER, WORSE = Comparison(0.2, 0.1, 0.6), Comparison(0.2, 0.19, 1.1)
 
 def attempt(prior: Gaussian, held_out: Comparison) -> Attempt:
     """Two members that differ, as if they had been pulled."""
-    (clone,) = clones_of_robot("cartpole")
+    clone = clones_of_robot("cartpole")[0]
     other = jax.tree.map(lambda w: 1.01 * w, clone)
     pulled = Pulled((clone, other), Chosen(prior, MEMBER, 2), Weights(10.0, 0.3, True), held_out)
     return Attempt(pulled, pulled.sentence())
@@ -90,7 +90,7 @@ def test_a_robot_that_cannot_be_cloned_costs_one_sentence(workspace: Workspace, 
 
 
 def test_the_package_knows_its_own_robots_and_teaches_others_once(workspace: Workspace, monkeypatch: Any) -> None:
-    (known,) = taught_clones(workspace, 0, pytest.fail)
+    known = taught_clones(workspace, 0, pytest.fail)[0]
     taught: list[str] = []
 
     def join(physics: Any, begins: Any, course: Any, trunks: Any, seed: int, tell: Any) -> list[Any]:
