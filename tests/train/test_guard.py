@@ -12,7 +12,7 @@ from gapless.simulators import JaxCartpole
 from gapless.train import Guard, Look, Ppo, Train, Trained, calibrated, confirmed, train
 from gapless.train.ppo import Training
 
-SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
+SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200, noise=0.2)
 KNOWN = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
 DOUBT = "doubt"
 
@@ -72,7 +72,7 @@ def test_the_guard_is_calibrated_by_what_is_usual(unsure: Unsure) -> None:
 
 @pytest.mark.slow
 def test_a_policy_stays_where_the_simulator_does_not_doubt_itself(unsure: Unsure) -> None:
-    guard = Guard(DOUBT, 0.0, 3.0, unsure, KNOWN)
+    guard = Guard(DOUBT, 0.0, 5.0, unsure, KNOWN)
     sent = {}
     for name, some in (("free", None), ("guarded", guard)):
         training = Training(unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=some)
@@ -81,8 +81,8 @@ def test_a_policy_stays_where_the_simulator_does_not_doubt_itself(unsure: Unsure
             training.learner.policy, {"pole.mass": np.full(8, 0.15)}, jax.random.key(3)
         )
         sent[name] = float(episodes.commands["motor"].mean())
-    assert sent["free"] > 3.0
-    assert sent["guarded"] < 0.5
+    assert sent["free"] > 2.0
+    assert sent["guarded"] < 1.0
 
 
 def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure) -> None:
