@@ -9,7 +9,7 @@ import pytest
 
 from gapless.core import Channel, Feature, GaplessError, Log, Observation, Params, Signals, Task, Uniform, Verdict
 from gapless.simulators import JaxCartpole
-from gapless.train import Guard, Look, Ppo, Train, Trained, calibrated, confirmed, train
+from gapless.train import Guard, Ppo, Train, Trained, calibrated, confirmed, train
 from gapless.train.ppo import Training
 
 SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
@@ -68,21 +68,6 @@ def test_the_guard_is_calibrated_by_what_is_usual(unsure: Unsure) -> None:
     assert shares == pytest.approx([0.0, 0.0, 0.5, 1.0, 2.0], abs=1e-5)
     with pytest.raises(GaplessError, match="less than the most"):
         Guard(DOUBT, 1.0, 1.0, unsure, KNOWN)
-
-
-@pytest.mark.slow
-def test_a_policy_stays_where_the_simulator_does_not_doubt_itself(unsure: Unsure) -> None:
-    guard = Guard(DOUBT, 0.0, 3.0, unsure, KNOWN)
-    sent = {}
-    for name, some in (("free", None), ("guarded", guard)):
-        training = Training(unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=some)
-        training.iterate(jax.random.key(1), 25)
-        episodes = Look(unsure, KNOWN, Push(), 8, jax.random.key(2)).rollout.run(
-            training.learner.policy, {"pole.mass": np.full(8, 0.15)}, jax.random.key(3)
-        )
-        sent[name] = float(episodes.commands["motor"].mean())
-    assert sent["free"] > 3.0
-    assert sent["guarded"] < 0.5
 
 
 def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure) -> None:

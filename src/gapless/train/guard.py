@@ -22,7 +22,7 @@ class Guard:
     usual: float
     """Doubt that costs nothing."""
     most: float
-    """Doubt that costs as much as a period is usually worth; beyond it an episode is cut short, and nothing good would follow."""
+    """Doubt that costs as much as a period is usually worth; beyond it, an episode is cut short."""
     elsewhere: Simulator
     """Where looks are taken: nothing that the policy trains in, such as a member held out."""
     belief: Belief

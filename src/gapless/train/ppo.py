@@ -211,6 +211,7 @@ class Training:
         age = carry["age"] + 1
         finished = self.task.finished(seen)
         doubt = jnp.zeros(self.recipe.worlds) if self._guard is None else self._guard.share(privileged)
+        # Where an episode is cut short for doubt, the future keeps its value: nobody gains or loses by the cut itself.
         cut = finished | (age >= self.horizon) | (doubt > 1)
         reward = self.task.reward(carry["measurement"], carry["command"], seen) * self.simulator.interface.period_s
         drawn, start = carry["next"]
@@ -219,7 +220,7 @@ class Training:
         return (
             carry,
             Restart(cut, params, start),
-            {"reward": reward, "doubt": doubt, "finished": finished, "cut": cut, "known_next": known},
+            {"reward": reward, "doubt": jnp.minimum(doubt, 1.0), "finished": finished, "cut": cut, "known_next": known},
         )
 
     def _next(self, doubts: Any, key: PRNGKeyArray) -> tuple[Params, Signals]:
@@ -251,9 +252,7 @@ class Training:
             critic_observed=update(learner.critic_observed, batch["known_next"].reshape(-1, learner.critic.in_size)),
         )
         value, next_value = (_values(learner, batch[k]) for k in ("known", "known_next"))
-        reward = batch["reward"] - jnp.minimum(batch["doubt"], 1.0) * jnp.abs(batch["reward"]).mean()
-        # Nothing good is expected to follow too much doubt, but what is bad is: else episodes would be ended on purpose.
-        next_value = jnp.where(batch["doubt"] > 1, jnp.minimum(next_value, 0.0), next_value)
+        reward = batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean()
         gain = advantages(reward, value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
         old = -0.5 * (batch["noise"] ** 2).sum(-1) - learner.log_noise.sum()
         rows = {
