@@ -61,9 +61,9 @@ class New(Common):
     folder: Positional[Path] = field(kw_only=True)
     """The folder to make."""
     model: str = field(kw_only=True)
-    """An MJCF or URDF file, or the name of a built-in model (cartpole, furuta, puck)."""
+    """An MJCF or URDF file, or the name of a built-in model (cartpole, furuta, puck, hopper)."""
     task: str = field(kw_only=True)
-    """A built-in task (swingup, rotary-swingup, slide) or file.py:Class."""
+    """A built-in task (swingup, rotary-swingup, slide, hop, hop-back) or file.py:Class."""
     period_s: float = 0.02
     """Control period; rounded to the model's time step."""
 
