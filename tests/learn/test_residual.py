@@ -3,51 +3,23 @@
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gapless.core import Block, Chosen, Gaussian, Log, Params, Signals, prior_belief
+from gapless.core import Chosen, Gaussian, Log, prior_belief
 from gapless.learn import Identified, Identify, LearnResidual, identify, learn_residual, with_residual
 from gapless.learn.held_out import compare, prediction_errors
-from gapless.simulators import Around, MujocoSimulator
+from gapless.simulators import MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
 QUICK = Identify(method="least-squares", window_s=0.4, windows=16, starts=1, iterations=4)
+Hilly = Callable[[str, float, float], MujocoSimulator]
 RECIPE = LearnResidual(members=2, waves=48, rounds=1, windows=24, refit=QUICK)
 
 
-class Hills(Block):
-    """A force that depends on where a joint is, as if a rail were hilly."""
-
-    joint: str = eqx.field(static=True, default="slider")
-    most: float = eqx.field(static=True, default=3.0)
-
-    def init(self, key: Any) -> Any:
-        return jnp.zeros(())
-
-    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: Any) -> Any:
-        place = inputs[f"{self.joint}.position"]
-        return memory, {f"{self.joint}.force": self.most * jnp.sin((8.0 if self.joint == "slider" else 3.0) * place)}
-
-
 @pytest.fixture
-def drive(cartpole: MujocoSimulator, simulate: Callable[..., Log], lively_commands: Callable[..., Signals]) -> Any:
-    def logs(simulator: MujocoSimulator, count: int, first: int) -> list[Log]:
-        params = {"cart.position.noise": np.array([2e-4]), "pole.angle.noise": np.array([1e-3])}
-        found = []
-        for seed in range(first, first + count):
-            commands = lively_commands(cartpole.interface, 200, seed)
-            found.append(simulate(simulator, params, commands, seed=seed))
-        return found
-
-    return logs
-
-
-@pytest.fixture
-def hilly(cartpole: MujocoSimulator) -> MujocoSimulator:
-    return cartpole.with_around(Around(residual=Hills()))
+def hilly(with_hills: Hilly) -> MujocoSimulator:
+    return with_hills("slider", 3.0, 8.0)
 
 
 def identified(cartpole: MujocoSimulator, logs: list[Log], held_out: list[Log]) -> tuple[Gaussian, Identified]:
@@ -67,8 +39,10 @@ def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly
     assert np.array_equal(learnt.identified.belief.covariance, found.belief.covariance)  # no surer than without it
 
 
-def test_a_hidden_force_on_a_joint_that_nothing_drives_is_found(cartpole: MujocoSimulator, drive: Any) -> None:
-    uneven = cartpole.with_around(Around(residual=Hills("hinge", 0.1)))
+def test_a_hidden_force_on_a_joint_that_nothing_drives_is_found(
+    cartpole: MujocoSimulator, with_hills: Hilly, drive: Any
+) -> None:
+    uneven = with_hills("hinge", 0.1, 3.0)
     logs, held_out, unseen = drive(uneven, 3, 0), drive(uneven, 1, 10), drive(uneven, 1, 20)
     prior, found = identified(cartpole, logs, held_out)
     learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)

@@ -7,36 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gapless.core import Channel, Feature, GaplessError, Log, Observation, Params, Signals, Task, Uniform, Verdict
+from gapless.core import GaplessError, Params, Signals, Task, Uniform
 from gapless.simulators import JaxCartpole
-from gapless.train import Guard, Ppo, Train, Trained, calibrated, confirmed, train
+from gapless.train import Guard, Look, Ppo, Train, Trained, calibrated, confirmed, train
 from gapless.train.ppo import Training
 
 SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
 KNOWN = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
 DOUBT = "doubt"
-
-
-class Push(Task):
-    """Volts pay, the more the better."""
-
-    name = "push"
-    seconds = 0.3
-    commands = (Channel("motor"),)
-    measurements = (Channel("pole.angle"),)
-    observe = Observation((Feature("pole.angle", "sin"),))
-
-    def start(self, key: Any, n: int) -> Signals:
-        return {"hinge.position": 0.1 * jax.random.normal(key, (n, 1))}
-
-    def reward(self, before: Signals, command: Signals, after: Signals) -> Any:
-        return 1.0 + command["motor"][..., 0] / 10
-
-    def finished(self, measurement: Signals) -> Any:
-        return jnp.abs(measurement["pole.angle"][..., 0]) > 100.0
-
-    def judge(self, log: Log) -> Verdict:
-        return Verdict(True, 1.0, "pushed")
 
 
 class Unsure(JaxCartpole):
@@ -70,12 +48,10 @@ def test_the_guard_is_calibrated_by_what_is_usual(unsure: Unsure) -> None:
         Guard(DOUBT, 1.0, 1.0, unsure, KNOWN)
 
 
-def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure) -> None:
+def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure, push: Task) -> None:
     cuts = {}
     for most in (1e-6, 1e6):
-        training = Training(
-            unsure, KNOWN, Push(), SMALL, jax.random.key(0), guard=Guard(DOUBT, 0.0, most, unsure, KNOWN)
-        )
+        training = Training(unsure, KNOWN, push, SMALL, jax.random.key(0), guard=Guard(DOUBT, 0.0, most, unsure, KNOWN))
         weights = training._weights(training.learner)
         carry = {**training._carry, "next": training._drawn(training._doubts, jax.random.key(1))}
         batch = training._loop.drive(weights, training._state, carry, training._last, jax.random.key(2), 16)[3]
@@ -85,7 +61,7 @@ def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure) -> None:
 
 
 @pytest.mark.slow
-def test_looks_are_taken_elsewhere(unsure: Unsure, traced_cartpole: JaxCartpole) -> None:
+def test_looks_are_taken_elsewhere(unsure: Unsure, push: Task) -> None:
     seen: list[int] = []
 
     class Elsewhere(Unsure):
@@ -95,11 +71,11 @@ def test_looks_are_taken_elsewhere(unsure: Unsure, traced_cartpole: JaxCartpole)
 
     elsewhere = Elsewhere(unsure.interface, unsure.parameters, 1)
     recipe = Train(Ppo(worlds=8, steps=8, minibatches=2, epochs=1, hidden=(8, 1), budget=128), looks=1, worlds=5)
-    train(unsure, KNOWN, Push(), recipe, jax.random.key(0), guard=Guard(DOUBT, 0.0, 1.0, elsewhere, KNOWN))
+    train(unsure, KNOWN, push, recipe, jax.random.key(0), guard=Guard(DOUBT, 0.0, 1.0, elsewhere, KNOWN))
     assert 5 in seen
 
 
-class Stated:
+class Stated(Look):
     """A look whose answers are known beforehand."""
 
     def __init__(self, *values: float) -> None:
@@ -116,5 +92,5 @@ class Stated:
 def test_the_best_that_is_confirmed_is_kept(real: tuple[float, ...], chosen: int, holds: bool, tried: int) -> None:
     policies: Any = (0, 1, 2)
     found = Trained(policies[2], [(0, 1.0), (1, 6.0), (2, 8.0), (3, 10.0)], 10.0, 1.0, 3, policies)
-    kept = confirmed(found, Stated(*real))  # type: ignore[arg-type]
+    kept = confirmed(found, Stated(*real))
     assert (kept.policy, kept.holds, kept.tried, kept.real) == (chosen, holds, tried, real[chosen])

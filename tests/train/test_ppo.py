@@ -1,7 +1,7 @@
 """PPO: it learns what pays, repeats itself by its seed, and normalises by what was seen."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gapless.core import Channel, Feature, GaplessError, Log, Observation, Signals, Task, Uniform, Verdict
+from gapless.core import GaplessError, Task, Uniform
 from gapless.nets.normaliser import new_normaliser, update
 from gapless.nets.policy import NetworkPolicy
 from gapless.simulators import JaxCartpole
@@ -17,30 +17,9 @@ from gapless.train import Ppo, Train, train
 from gapless.train.ppo import Training
 
 SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
+Begin = Callable[..., Training]
 SMALL_BUDGET = replace(SMALL, budget=16 * 16 * 10)
 DOUBT = Uniform(("pole.mass", "motor.gain"), np.array([0.1, 1.0]), np.array([0.2, 2.0]))
-
-
-class Push(Task):
-    """Volts pay, the more the better."""
-
-    name = "push"
-    seconds = 0.3
-    commands = (Channel("motor"),)
-    measurements = (Channel("pole.angle"),)
-    observe = Observation((Feature("pole.angle", "sin"),))
-
-    def start(self, key: Any, n: int) -> Signals:
-        return {"hinge.position": 0.1 * jax.random.normal(key, (n, 1))}
-
-    def reward(self, before: Signals, command: Signals, after: Signals) -> Any:
-        return command["motor"][..., 0] / 10
-
-    def finished(self, measurement: Signals) -> Any:
-        return jnp.abs(measurement["pole.angle"][..., 0]) > 100.0
-
-    def judge(self, log: Log) -> Verdict:
-        return Verdict(True, 1.0, "pushed")
 
 
 @pytest.fixture
@@ -49,15 +28,16 @@ def coarse(traced_cartpole: JaxCartpole) -> JaxCartpole:
     return JaxCartpole(traced_cartpole.interface, traced_cartpole.parameters, 1)
 
 
-def training(simulator: Any, seed: int = 0) -> Training:
-    return Training(simulator, DOUBT, Push(), SMALL, jax.random.key(seed))
+@pytest.fixture
+def training(push: Task) -> Begin:
+    return lambda simulator, seed=0: Training(simulator, DOUBT, push, SMALL, jax.random.key(seed))
 
 
 def weights(policy: NetworkPolicy) -> list[np.ndarray]:
     return [np.asarray(x) for x in jax.tree.leaves(eqx.filter(policy, eqx.is_array))]
 
 
-def test_it_learns_what_pays_within_seconds(coarse: JaxCartpole) -> None:
+def test_it_learns_what_pays_within_seconds(coarse: JaxCartpole, training: Begin) -> None:
     run = training(coarse)
     rewards = [run.iterate(key, 5)["reward"] / 0.02 for key in jax.random.split(jax.random.key(1), 6)]
     assert abs(rewards[0]) < 0.2
@@ -65,7 +45,7 @@ def test_it_learns_what_pays_within_seconds(coarse: JaxCartpole) -> None:
     assert run.steps_done == 6 * 5 * 16 * 16
 
 
-def test_one_seed_gives_one_policy_and_another_seed_another(coarse: JaxCartpole) -> None:
+def test_one_seed_gives_one_policy_and_another_seed_another(coarse: JaxCartpole, training: Begin) -> None:
     found = []
     for seed in (0, 0, 1):
         run = training(coarse, seed)
@@ -75,7 +55,7 @@ def test_one_seed_gives_one_policy_and_another_seed_another(coarse: JaxCartpole)
     assert any((one != other).any() for one, other in zip(found[0], found[2], strict=True))
 
 
-def test_a_policy_keeps_the_normalisation_of_what_it_saw(coarse: JaxCartpole) -> None:
+def test_a_policy_keeps_the_normalisation_of_what_it_saw(coarse: JaxCartpole, training: Begin) -> None:
     run = training(coarse)
     run.iterate(jax.random.key(0), 5)
     policy, seen = run.learner.policy, run.learner.observed
@@ -85,12 +65,14 @@ def test_a_policy_keeps_the_normalisation_of_what_it_saw(coarse: JaxCartpole) ->
 
 
 @pytest.mark.slow
-def test_training_keeps_the_best_policy_and_never_a_worse_one_than_it_began_with(coarse: JaxCartpole) -> None:
+def test_training_keeps_the_best_policy_and_never_a_worse_one_than_it_began_with(
+    coarse: JaxCartpole, push: Task
+) -> None:
     recipe = Train(SMALL_BUDGET, looks=2, worlds=4)
-    first = train(coarse, DOUBT, Push(), recipe, jax.random.key(0))
+    first = train(coarse, DOUBT, push, recipe, jax.random.key(0))
     assert first.value == max(value for _, value in first.curve)
     assert first.passed == 1.0
-    again = train(coarse, DOUBT, Push(), recipe, jax.random.key(1), begin_with=first.policy)
+    again = train(coarse, DOUBT, push, recipe, jax.random.key(1), begin_with=first.policy)
     assert again.curve[0][0] == 0
     assert again.value >= again.curve[0][1]
 
