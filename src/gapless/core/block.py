@@ -15,6 +15,11 @@ Memory = Any
 class Block(eqx.Module):
     """One world at a time; drivers map it over worlds. Params reach blocks as they reach physics."""
 
+    @property
+    def recalls(self) -> int:
+        """Control periods before the first step of which it wants to hear the commands, where somebody knows them."""
+        return 0
+
     @abstractmethod
     def init(self, key: PRNGKeyArray) -> Memory:
         """The memory before the first step."""

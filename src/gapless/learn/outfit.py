@@ -59,7 +59,7 @@ def silent_residual(simulator: MujocoSimulator, form: Form) -> Residual:
 
 def driven_only(residual: Residual) -> Residual:
     """Without the corrections of joints that no command drives."""
-    return Residual(tuple(c for c in residual.corrections if len(c.sight.channels) > 2))
+    return Residual(tuple(c for c in residual.corrections if c.sight.commands))
 
 
 def natural_sizes(simulator: MujocoSimulator, residual: Residual, windows: Windows) -> dict[str, float]:

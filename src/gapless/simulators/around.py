@@ -32,8 +32,8 @@ class Around:
 
     @property
     def recalls(self) -> int:
-        """Control periods before a start of which the blocks want to know the commands."""
-        return getattr(self.residual, "recalls", 0)
+        """Control periods before a start of which the residual wants to hear the commands."""
+        return 0 if self.residual is None else self.residual.recalls
 
     @property
     def before_physics(self) -> bool:

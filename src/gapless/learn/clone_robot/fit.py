@@ -127,15 +127,17 @@ class _Fit:
         members = jax.tree.leaves(held[0])[0].shape[0]
 
         def step(held: Any, key: PRNGKeyArray) -> Any:
-            one = lambda arrays, memory, static, key: self._step(arrays, memory, static, lessons, key, *what)  # noqa: E731
-            change, memory, loss = eqx.filter_vmap(one)(*held, static, jax.random.split(key, members))
+            one = lambda held, static, key: self._step(held, static, lessons, key, what)  # noqa: E731
+            change, memory, loss = eqx.filter_vmap(one)(held, static, jax.random.split(key, members))
             return (jax.tree.map(lambda a, by: a - rate * by, held[0], change), memory), loss
 
         return jax.lax.scan(step, held, keys)
 
     def _step(
-        self, arrays: Any, memory: Any, static: Any, lessons: Any, key: PRNGKeyArray, stage: Stage, names: tuple[str, ...]
-    ) -> Any:  # fmt: skip
+        self, held: Any, static: Any, lessons: Any, key: PRNGKeyArray, what: tuple[Stage, tuple[str, ...]]
+    ) -> Any:
+        (arrays, memory), (stage, names) = held, what
+
         def loss(arrays: Any) -> Float[Array, ""]:
             trunk, limbs = eqx.combine(arrays, static)
             total = jnp.zeros(())

@@ -63,9 +63,12 @@ def turn(m: Matrix, v: Vector) -> Vector:
 
 def compose(a: Matrix, b: Matrix) -> Matrix:
     """a b."""
-    columns = tuple(zip(*b, strict=True))
-    rows = [tuple(dot(row, column) for column in columns) for row in a]
-    return rows[0], rows[1], rows[2]  # type: ignore[return-value]
+    x, y, z = zip(*b, strict=True)
+
+    def times_b(row: Vector) -> Vector:
+        return dot(row, x), dot(row, y), dot(row, z)
+
+    return times_b(a[0]), times_b(a[1]), times_b(a[2])
 
 
 def about(axis: Vector, angle: Scalar) -> Matrix:

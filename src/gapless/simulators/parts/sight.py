@@ -30,7 +30,7 @@ class Sight(eqx.Module):
     @property
     def late(self) -> tuple[int, ...]:
         """Features that say which commands were sent long ago; they come last."""
-        return tuple(range(self.width - len(self._commands) * len(self._long_ago), self.width))
+        return tuple(range(self.width - len(self.commands) * len(self._long_ago), self.width))
 
     @property
     def present(self) -> int:
@@ -44,14 +44,15 @@ class Sight(eqx.Module):
 
     @property
     def width(self) -> int:
-        return self.present + len(self._moving) * (self.history - 1) + len(self._commands) * len(self._long_ago)
+        return self.present + len(self._moving) * (self.history - 1) + len(self.commands) * len(self._long_ago)
 
     @property
     def _moving(self) -> list[int]:
         return [k for k, name in enumerate(self.channels) if not name.endswith(".position")]
 
     @property
-    def _commands(self) -> list[int]:
+    def commands(self) -> list[int]:
+        """Which channels are commands."""
         return [k for k in self._moving if not self.channels[k].endswith(".velocity")]
 
     @property
@@ -60,7 +61,7 @@ class Sight(eqx.Module):
 
     def first(self, now: Float[Array, " channel"]) -> Float[Array, " channel"]:
         """What is taken to have been before anything was seen: the joints as they are, and no commands."""
-        return now.at[jnp.array(self._commands, int)].set(0.0)
+        return now.at[jnp.array(self.commands, int)].set(0.0)
 
     def frame(self, inputs: Signals) -> Float[Array, " channel"]:
         """The present values of all channels."""
@@ -74,4 +75,4 @@ class Sight(eqx.Module):
         ]
         lately = (frames[:1] - frames[1 : self.history])[:, jnp.array(self._moving, int)]
         before = frames[:1] - frames[jnp.array(self._long_ago, int)]
-        return jnp.concatenate([*now, lately.reshape(-1), before[:, jnp.array(self._commands, int)].reshape(-1)])
+        return jnp.concatenate([*now, lately.reshape(-1), before[:, jnp.array(self.commands, int)].reshape(-1)])
