@@ -50,7 +50,7 @@ def believed(simulator: Simulator) -> Gaussian:
 
 def recipe_of(task: Task, quick: bool) -> Train:
     recipe = Train(Ppo(budget=BUDGETS[task.name]), looks=10)
-    return replace(recipe, ppo=replace(recipe.ppo, budget=60_000), looks=2) if quick else recipe
+    return replace(recipe, method=replace(recipe.method, budget=60_000), looks=2) if quick else recipe
 
 
 def timed(simulator: Simulator, belief: Belief, task: Task, recipe: Train, seed: int) -> tuple[Trained, float]:

@@ -16,7 +16,7 @@ from gapless.nets.policy import NetworkPolicy, command_scale
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots.finding import reality_of
 from gapless.simulators import Rollout, logs_of
-from gapless.train import Ppo, Train, train
+from gapless.train import Along, Ppo, Train, train
 from inside import Inside
 
 EPISODES = 32
@@ -96,7 +96,7 @@ class Judge:
     def _train(self, steps: int, seed: int, begin_with: NetworkPolicy | None = None) -> NetworkPolicy:
         recipe = Train(Ppo(budget=steps, rate=2e-3 if begin_with is None else 5e-4), looks=24, patience=24)
         key = key_for(self.reality.seed, "oracle", seed)
-        return train(Inside(self.reality), NOTHING_UNKNOWN, self.task, recipe, key, begin_with).policy
+        return train(Inside(self.reality), NOTHING_UNKNOWN, self.task, recipe, key, Along(begin_with)).policy
 
     def _starts(self) -> Signals:
         return self.task.start(key_for(self.reality.seed, "starts"), EPISODES)

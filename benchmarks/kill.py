@@ -24,8 +24,8 @@ from gapless.engine import Workspace, new_workspace, robot_seconds_spent
 
 SMALL = (
     "--recipe.excite-s", "3", "--recipe.draws", "8", "--recipe.checks", "4",
-    "--recipe.train.looks", "2", "--recipe.train.worlds", "16", "--recipe.train.ppo.budget", "20000",
-    "--recipe.again.looks", "2", "--recipe.again.worlds", "16", "--recipe.again.ppo.budget", "10000",
+    "--recipe.train.looks", "2", "--recipe.train.worlds", "16", "--recipe.train.method.budget", "20000",
+    "--recipe.again.looks", "2", "--recipe.again.worlds", "16", "--recipe.again.method.budget", "10000",
 )  # fmt: skip
 """Every stage does its work, none for long: whether the policy is any good does not matter here."""
 A_PASS = 7

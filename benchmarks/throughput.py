@@ -21,12 +21,11 @@ from rich.progress import track
 from frame import Benchmark, console, finish
 from gapless import robots
 from gapless.core import Point, Simulator, key_for
-from gapless.nets.policy import new_policy
+from gapless.nets.policy import Shape, new_policy
 from gapless.robots.cartpole import INTERFACE
 from gapless.simulators import JaxCartpole, MujocoSimulator, Rollout, load_model, read_parameters
 from gapless.tasks import SwingUp
-from gapless.train import Ppo
-from gapless.train.ppo import Training
+from gapless.train import Place, Ppo
 from peer import WORLDS as PEERS
 from peer import Peer, Worlds
 
@@ -119,7 +118,8 @@ def ours(name: str, simulator: Simulator, recipe: Ppo, seed: int, target: float)
     """Our PPO, until a look reaches the target."""
     began = time.perf_counter()
     known = Point(tuple(PROBLEM), np.array(list(PROBLEM.values())))
-    training = Training(simulator, known, SwingUp(), recipe, key_for(seed, "throughput"))
+    training = recipe.learning(Place(simulator, known, SwingUp()), key_for(seed, "throughput"))
+    training.begin(key_for(seed, "worlds"))
     built, looks = time.perf_counter() - began, Rollout(mujoco_cartpole(LOOKS), SwingUp())
     times = max(1, round(BETWEEN / (recipe.worlds * recipe.steps)))
 
@@ -128,7 +128,7 @@ def ours(name: str, simulator: Simulator, recipe: Ppo, seed: int, target: float)
         return training.steps_done
 
     def look() -> float:
-        return float(looks.run(training.learner.policy, PROBLEM, jax.random.key(0), common_starts()).returns.mean())
+        return float(looks.run(training.policy, PROBLEM, jax.random.key(0), common_starts()).returns.mean())
 
     return _timed(Run(name, seed, built), lap, look, target)
 
@@ -167,7 +167,7 @@ def common_starts() -> dict[str, Any]:
 def rollout_against_batch(rounds: int) -> tuple[list[float], dict[str, float]]:
     """Rollout / bare Batch.step, once per round; and both in substeps per second."""
     simulator, task = mujoco_cartpole(WORLDS), SwingUp()
-    policy = new_policy(INTERFACE, task.observe, (64, 2), jax.random.key(0))
+    policy = new_policy(INTERFACE, task.observe, Shape(), jax.random.key(0))
     episodes, start = Rollout(simulator, task), task.start(jax.random.key(0), WORLDS)
     sent = episodes.run(policy, PROBLEM, jax.random.key(0), start).commands["motor"]
     bare = _bare(simulator)

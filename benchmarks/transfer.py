@@ -136,8 +136,8 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
 
 def _most(recipe: Recipe) -> int:
     """Steps of nominal and cranks together, had none of them stopped early."""
-    again = recipe.again.ppo.budget + (recipe.train.ppo.budget if recipe.afresh else 0)
-    return 2 * recipe.train.ppo.budget + (CRANKS - 1) * again
+    again = recipe.again.method.budget + (recipe.train.method.budget if recipe.afresh else 0)
+    return 2 * recipe.train.method.budget + (CRANKS - 1) * again
 
 
 def _best(judge: Judge, last: NetworkPolicy, steps: int) -> NetworkPolicy:

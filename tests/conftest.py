@@ -25,7 +25,7 @@ from gapless.core import (
     Simulator,
     on_one_clock,
 )
-from gapless.nets.policy import NetworkPolicy, new_policy
+from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.robots.cartpole import INTERFACE as CARTPOLE
 from gapless.simulators import JaxCartpole, MujocoSimulator
 from gapless.simulators.planar import matter
@@ -155,7 +155,7 @@ def pendulum() -> MujocoSimulator:
 
 
 def network_policy(seed: int = 0, observe: Observation = SwingUp.observe) -> NetworkPolicy:
-    return new_policy(CARTPOLE, observe, (8, 1), jax.random.key(seed))
+    return new_policy(CARTPOLE, observe, Shape((8, 1)), jax.random.key(seed))
 
 
 class FakeRobot(Robot):

@@ -15,7 +15,7 @@ def test_an_unfinished_policy_goes_on_with_the_budget_of_both() -> None:
     r = Recipe()
     ((train, goes_on),) = r.ways(0.1)
     assert goes_on
-    assert train.ppo.budget == r.train.ppo.budget + r.again.ppo.budget
+    assert train.method.budget == r.train.method.budget + r.again.method.budget
 
 
 def test_without_challengers_a_policy_always_goes_on() -> None:

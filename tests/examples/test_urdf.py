@@ -25,7 +25,7 @@ RENAMED = {'"fan"': '"hinge.torque"', "arm.angle": "hinge.position", "0.23 * thr
 SMALL = (
     "--recipe.excite-s", "4", "--recipe.deploy", "1", "--recipe.checks", "8", "--recipe.draws", "8",
     "--recipe.excite.candidates", "8", "--recipe.excite.doubts", "2",
-    "--recipe.train.ppo.budget", "60000", "--recipe.train.looks", "2", "--recipe.train.worlds", "8",
+    "--recipe.train.method.budget", "60000", "--recipe.train.looks", "2", "--recipe.train.worlds", "8",
 )  # fmt: skip
 
 

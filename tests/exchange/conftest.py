@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from gapless.core import Channel, Interface, Observation
-from gapless.nets.policy import NetworkPolicy, new_policy
+from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.tasks import SwingUp
 
 MOTOR = Channel("motor", unit="V", low=-10.0, high=10.0)
@@ -30,7 +30,9 @@ def lively() -> Callable[..., NetworkPolicy]:
     def make(interface: Interface, observe: Observation = SwingUp.observe) -> NetworkPolicy:
         """A policy with random weights and normalisation; filled in by hand, which compiles nothing."""
         noise = np.random.default_rng(3)
-        shapes = eqx.filter_eval_shape(lambda key: new_policy(interface, observe, (16, 2), key), jax.random.key(0))
+        shapes = eqx.filter_eval_shape(
+            lambda key: new_policy(interface, observe, Shape((16, 2)), key), jax.random.key(0)
+        )
         policy = jax.tree.map(lambda x: _filled(x, noise), shapes)
         return eqx.tree_at(
             lambda p: p.scale, policy, jnp.asarray(noise.uniform(0.1, 0.5, policy.scale.shape), jnp.float32)

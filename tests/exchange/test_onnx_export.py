@@ -16,7 +16,7 @@ import gapless
 from gapless.core import Channel, Feature, GaplessError, Interface, Observation, Signals
 from gapless.exchange import export_policy, load_onnx_policy
 from gapless.exchange.onnx_policy import onnx_bytes
-from gapless.nets.policy import new_policy
+from gapless.nets.policy import Shape, new_policy
 
 KEY = jax.random.key(0)
 
@@ -52,7 +52,7 @@ def test_an_exported_policy_gives_the_same_commands_over_fifty_steps(cartpole, l
 )
 def test_the_rate_of_an_angle_agrees_on_both_sides_of_the_seam(cartpole, change):
     observe = Observation((Feature("pole.angle", "angle_rate"),), commands=0)
-    policy = new_policy(cartpole, observe, (1, 0), KEY)
+    policy = new_policy(cartpole, observe, Shape((1, 0)), KEY)
     # Without hidden layers and with weight 1, the command shows the rate itself: ±π / 0.02 s are ±0.157 before tanh.
     policy = eqx.tree_at(lambda p: p.network.layers[0].weight, policy, jnp.ones((1, 1)))
     policy = eqx.tree_at(lambda p: (p.network.layers[0].bias, p.scale), policy, (jnp.zeros(1), jnp.full(1, 1e-3)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError, Interface
-from gapless.nets.policy import NetworkPolicy, new_policy
+from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.nets.weights import load_weights, save_weights
 from gapless.tasks import SwingUp
@@ -39,7 +39,9 @@ def mixed(seed: int) -> Mixed:
 def policy(seed: int = 0) -> NetworkPolicy:
     interface = Interface("cartpole", 0.02, SwingUp.commands, SwingUp.measurements, ("slider", "hinge"))
     noise = np.random.default_rng(seed)
-    shapes = eqx.filter_eval_shape(lambda key: new_policy(interface, SwingUp.observe, (8, 2), key), jax.random.key(0))
+    shapes = eqx.filter_eval_shape(
+        lambda key: new_policy(interface, SwingUp.observe, Shape((8, 2)), key), jax.random.key(0)
+    )
     arrays, rest = eqx.partition(shapes, lambda x: isinstance(x, jax.ShapeDtypeStruct))
     return eqx.combine(jax.tree.map(lambda x: jnp.asarray(noise.normal(size=x.shape), x.dtype), arrays), rest)
 
@@ -145,6 +147,6 @@ def test_mixed_up_or_damaged_policies_are_refused(tmp_path):
 
 def test_a_network_that_cannot_be_rebuilt_is_not_stored(tmp_path):
     other = eqx.tree_at(lambda p: p.network.activation, policy(), jax.nn.relu)
-    with pytest.raises(GaplessError, match="only tanh layers with biases"):
+    with pytest.raises(GaplessError, match="such as tanh layers with biases"):
         save_policy(tmp_path, other)
     assert list(tmp_path.iterdir()) == []

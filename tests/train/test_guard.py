@@ -9,8 +9,9 @@ import pytest
 
 from gapless.core import GaplessError, Params, Signals, Task, Uniform
 from gapless.simulators import JaxCartpole
-from gapless.train import Guard, Look, Ppo, Train, Trained, calibrated, confirmed, train
-from gapless.train.ppo import Training
+from gapless.train import Along, Guard, Look, Place, Ppo, Train, Trained, calibrated, confirmed, train
+from gapless.train.experience import Experience
+from gapless.train.ppo import PpoRule
 
 SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
 KNOWN = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
@@ -51,10 +52,11 @@ def test_the_guard_is_calibrated_by_what_is_usual(unsure: Unsure) -> None:
 def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure, push: Task) -> None:
     cuts = {}
     for most in (1e-6, 1e6):
-        training = Training(unsure, KNOWN, push, SMALL, jax.random.key(0), guard=Guard(DOUBT, 0.0, most, unsure, KNOWN))
-        weights = training._weights(training.learner)
-        carry = {**training._carry, "next": training._drawn(training._doubts, jax.random.key(1))}
-        batch = training._loop.drive(weights, training._state, carry, training._last, jax.random.key(2), 16)[3]
+        place = Place(unsure, KNOWN, push, Guard(DOUBT, 0.0, most, unsure, KNOWN))
+        rule = PpoRule(SMALL, place, None)
+        learner = rule.new(jax.random.key(0))
+        worlds, weights = Experience(place, SMALL.worlds, learner.policy, rule.decide), rule.weights(learner)
+        _, batch = worlds.drive(weights, worlds.begin(weights, jax.random.key(1)), jax.random.key(2), 16)
         cuts[most] = float(batch["cut"].mean()), float(batch["finished"].mean())
     assert cuts[1e-6][0] > 3 * cuts[1e6][0]
     assert cuts[1e-6][1] == 0.0
@@ -71,7 +73,7 @@ def test_looks_are_taken_elsewhere(unsure: Unsure, push: Task) -> None:
 
     elsewhere = Elsewhere(unsure.interface, unsure.parameters, 1)
     recipe = Train(Ppo(worlds=8, steps=8, minibatches=2, epochs=1, hidden=(8, 1), budget=128), looks=1, worlds=5)
-    train(unsure, KNOWN, push, recipe, jax.random.key(0), guard=Guard(DOUBT, 0.0, 1.0, elsewhere, KNOWN))
+    train(unsure, KNOWN, push, recipe, jax.random.key(0), Along(guard=Guard(DOUBT, 0.0, 1.0, elsewhere, KNOWN)))
     assert 5 in seen
 
 

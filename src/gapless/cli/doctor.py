@@ -16,7 +16,7 @@ from gapless.core.conformance.simulator import SIMULATOR_LAWS, Bench
 from gapless.core.conformance.task import TASK_LAWS, WORLDS
 from gapless.engine import Recipe, find_task
 from gapless.engine.workspace import built_in_models
-from gapless.nets.policy import new_policy
+from gapless.nets.policy import Shape, new_policy
 from gapless.robots import Gate, find_robot
 from gapless.simulators import (
     MujocoSimulator,
@@ -131,7 +131,7 @@ class Doctor(Common):
 def _of_model(simulator: Simulator) -> list[Finding]:
     found = examine({"limits": (agreement.bounds_commands,)}, simulator.interface)
     found += examine(SIMULATOR_LAWS, Bench.of(simulator))
-    return found + examine({"speed": (speed.trains_in_minutes,)}, simulator, Recipe().train.ppo.budget)
+    return found + examine({"speed": (speed.trains_in_minutes,)}, simulator, Recipe().train.method.budget)
 
 
 def _of_task(task: Task, robot: Robot | None, simulator: Simulator | None) -> list[Finding]:
@@ -144,7 +144,7 @@ def _of_task(task: Task, robot: Robot | None, simulator: Simulator | None) -> li
     found += examine({"limits": (agreement.starts_inside,)}, task, simulator, limits)
 
     def decides(task: Task, simulator: Simulator) -> Any:
-        policy = new_policy(simulator.interface, task.observe, Recipe().train.ppo.hidden, jax.random.key(0))
+        policy = new_policy(simulator.interface, task.observe, Shape(), jax.random.key(0))
         return speed.decides_in_time(policy, simulator.interface)
 
     decides.__doc__ = speed.decides_in_time.__doc__

@@ -1,9 +1,11 @@
 """What a policy sees: features of the last measurements and commands, written as data so that they can be exported."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .interface import Interface
@@ -57,6 +59,17 @@ class Observation:
             parts += [_feature(f.kind, history[f.channel], frame, period_s) for f in self.features]
         parts += [commands[k] for k in range(self.commands)]
         return jnp.concatenate(parts)
+
+    def mirror(self, interface: Interface, signs: Mapping[str, float]) -> Float[np.ndarray, " observation"]:
+        """What each entry is multiplied with where the channels in `signs` are, by −1: a cosine stays as it is."""
+        frame = [
+            np.full(
+                interface.channel(f.channel).width, 1.0 if f.kind == "cos" else signs.get(f.channel, 1.0), np.float32
+            )
+            for f in self.features
+        ]
+        sent = [np.full(c.width, signs.get(c.name, 1.0), np.float32) for c in interface.commands]
+        return np.concatenate(frame * self.frames + sent * self.commands)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

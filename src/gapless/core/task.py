@@ -1,7 +1,9 @@
 """What should happen: where it starts, what is worth what, when it is over, and whether it went well."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -33,6 +35,8 @@ class Task(ABC):
     """Channels that it commands."""
     measurements: tuple[Channel, ...]
     """Channels that it reads."""
+    mirror: Mapping[str, float] = MappingProxyType({})
+    """Channels that change their sign, −1, where robot and task are seen in a mirror; none where they are not symmetric."""
 
     @abstractmethod
     def start(self, key: PRNGKeyArray, n: int) -> Signals:

@@ -77,5 +77,5 @@ class Recipe:
             return [(self.again, True)]
         if passed >= FINISHED:
             return [(self.again, True), (self.train, False)]
-        both = self.train.ppo.budget + self.again.ppo.budget
-        return [(replace(self.train, ppo=replace(self.train.ppo, budget=both)), True)]
+        both = self.train.method.budget + self.again.method.budget
+        return [(replace(self.train, method=replace(self.train.method, budget=both)), True)]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -10,6 +11,7 @@ import gapless
 from gapless.core import GaplessError, Interface
 from gapless.core.observation import Kind
 from gapless.nets.policy import NetworkPolicy, command_scale
+from gapless.nets.recall import kind_of
 
 OPSET = 17
 IR_VERSION = 8
@@ -151,6 +153,7 @@ def _command(drawing: Drawing, policy: NetworkPolicy, observation: str) -> str:
     moved = drawing.op("Sub", observation, drawing.constant(policy.shift))
     x = drawing.op("Mul", moved, drawing.constant(policy.scale))
     x = drawing.op("Clip", x, drawing.constant(-10.0), drawing.constant(10.0))
+    assert isinstance(policy.network, eqx.nn.MLP)
     for layer in policy.network.layers:
         assert layer.bias is not None
         x = drawing.op("MatMul", x, drawing.constant(np.asarray(layer.weight).T))
@@ -169,6 +172,11 @@ def _send(drawing: Drawing, interface: Interface, values: str) -> None:
 
 def _require_drawable(policy: NetworkPolicy) -> None:
     interface = policy.interface
+    if policy.told or not isinstance(policy.network, eqx.nn.MLP):
+        kind = "is told params" if policy.told else f"has a network of the kind {kind_of(policy.network)!r}"
+        raise GaplessError(
+            f"this policy for {interface.robot!r} {kind}, which is not exported. Distil it into a feed-forward student first."
+        )
     for name in interface.command_names + interface.measurement_names:
         if name.startswith((MEMORY, NEXT, INNER)):
             raise GaplessError(

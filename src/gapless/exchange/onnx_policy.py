@@ -12,7 +12,7 @@ import gapless
 from gapless.core import Channel, GaplessError, Interface, Signals, generator_for
 from gapless.core.artifact import plain
 from gapless.nets.policy import NetworkPolicy, command_scale
-from gapless.nets.stored_policy import hidden_of
+from gapless.nets.stored_policy import storable_shape
 from gapless.nets.weights import write_whole
 
 from .onnx_graph import BEGUN, COMMANDS, frames_name, graph_bytes, policy_graph
@@ -41,7 +41,7 @@ def export_policy(policy: NetworkPolicy, path: Path, extra: dict[str, Any] | Non
 
 def onnx_bytes(policy: NetworkPolicy, extra: dict[str, Any] | None = None) -> bytes:
     """The content of the file: the same policy gives the same bytes."""
-    hidden_of(policy)
+    storable_shape(policy)
     described = {
         INTERFACE: policy.interface.to_dict(),
         "gapless.observation": policy.observe.to_dict(),

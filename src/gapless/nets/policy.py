@@ -1,5 +1,6 @@
 """A policy as a block: remembered measurements and commands → observation → network → command within the limits."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -9,15 +10,19 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Interface, Observation, Params, Signals, unstack
 
+from .recall import Attention, Kind, Network, Recall, advance, blank, faint, kind_of, new_network
+
 
 class NetworkPolicy(Block):
-    """A feed-forward network over a short history, with the normalisation of its observations inside."""
+    """A network over a short history, or with a memory of its own, with the normalisation of what it sees inside."""
 
     interface: Interface = eqx.field(static=True)
     observe: Observation = eqx.field(static=True)
-    shift: Float[Array, " observation"]
-    scale: Float[Array, " observation"]
-    network: eqx.nn.MLP
+    shift: Float[Array, " seen"]
+    scale: Float[Array, " seen"]
+    network: Network
+    told: tuple[str, ...] = eqx.field(static=True, default=())
+    """Params that it is told beside what the robot measures; a policy that leaves the simulator is told none."""
 
     def init(self, key: PRNGKeyArray) -> dict[str, Any]:
         frames = {
@@ -25,7 +30,8 @@ class NetworkPolicy(Block):
             for name in sorted({f.channel for f in self.observe.features})
         }
         commands = jnp.zeros((self.observe.commands, self.interface.command_width))
-        return {"frames": frames, "commands": commands, "begun": jnp.zeros((), bool)}
+        remembered = {"hidden": blank(self.network)} if isinstance(self.network, Recall) else {}
+        return {"frames": frames, "commands": commands, "begun": jnp.zeros((), bool), **remembered}
 
     def see(self, memory: dict[str, Any], inputs: Signals) -> tuple[dict[str, Any], Float[Array, " observation"]]:
         """Remember a measurement; the memory and the raw observation. The first one fills the whole history."""
@@ -36,10 +42,23 @@ class NetworkPolicy(Block):
         memory = {**memory, "frames": frames, "begun": jnp.ones((), bool)}
         return memory, self.observe.features_of(frames, memory["commands"], self.interface.period_s)
 
-    def centre(self, observation: Float[Array, " observation"]) -> Float[Array, " command"]:
-        """The command without exploration, each limit at ±1."""
-        normal = jnp.clip((observation - self.shift) * self.scale, -10, 10)
-        return jnp.tanh(self.network(normal))
+    def with_told(self, observation: Float[Array, " observation"], params: Params) -> Float[Array, " seen"]:
+        """All that the network sees: the observation, and the params that it is told."""
+        unknown = [name for name in self.told if name not in params]
+        if unknown:
+            raise GaplessError(
+                f"this policy for {self.interface.robot!r} must be told {unknown[0]!r}, which no robot says. Distil it into a "
+                "student that sees measurements only."
+            )
+        return jnp.concatenate([observation, *(jnp.reshape(params[name], 1) for name in self.told)])
+
+    def think(
+        self, memory: dict[str, Any], seen: Float[Array, " seen"]
+    ) -> tuple[dict[str, Any], Float[Array, " command"]]:
+        """What it remembers then, and the command without exploration, each limit at ±1."""
+        normal = jnp.clip((seen - self.shift) * self.scale, -10, 10)
+        hidden, answer = advance(self.network, memory.get("hidden", ()), normal)
+        return memory | ({"hidden": hidden} if "hidden" in memory else {}), jnp.tanh(answer)
 
     def send(self, memory: dict[str, Any], unit: Float[Array, " command"]) -> tuple[dict[str, Any], Signals]:
         """Turn a command in ±1 into one within the limits, and remember it."""
@@ -50,18 +69,42 @@ class NetworkPolicy(Block):
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
         memory, observation = self.see(memory, inputs)
-        return self.send(memory, self.centre(observation))
+        return self.send(*self.think(memory, self.with_told(observation, params)))
 
 
-def new_policy(interface: Interface, observe: Observation, hidden: tuple[int, int], key: PRNGKeyArray) -> NetworkPolicy:
-    """An untrained policy: `hidden` is the width and the number of its hidden layers."""
+@dataclass(frozen=True)
+class Shape:
+    """What a policy's network looks like."""
+
+    hidden: tuple[int, int] = (64, 2)
+    """Width and number of its hidden layers."""
+    kind: Kind = "mlp"
+    """Feed-forward, or with memory: gated cells, or attention over the last inputs."""
+    told: tuple[str, ...] = ()
+    """Params that it is told."""
+
+
+def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PRNGKeyArray) -> NetworkPolicy:
+    """An untrained policy, whose first commands are near the middle of their ranges."""
     for c in interface.commands:
         if not (np.isfinite(c.low) and np.isfinite(c.high)):
             raise GaplessError(f"command {c.name!r} has no limits, so no policy can be trained. Set low and high.")
-    width = observe.width(interface)
-    network = eqx.nn.MLP(width, interface.command_width, *hidden, activation=jnp.tanh, key=key)
-    network = eqx.tree_at(lambda n: n.layers[-1].weight, network, replace_fn=lambda w: 0.01 * w)
-    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), network)
+    width = observe.width(interface) + len(shape.told)
+    network = faint(new_network(shape.kind, (width, interface.command_width), shape.hidden, key))
+    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), network, shape.told)
+
+
+def shape_of(policy: NetworkPolicy) -> Shape:
+    """The shape with which `new_policy` makes a policy like this one."""
+    network = policy.network
+    match network:
+        case eqx.nn.MLP():
+            hidden = network.width_size, network.depth
+        case Attention():
+            hidden = network.ages.shape[1], len(network.layers)
+        case _:
+            hidden = int(network.out.in_features), 1
+    return Shape(hidden, kind_of(network), policy.told)
 
 
 def command_scale(interface: Interface) -> tuple[Float[np.ndarray, " command"], Float[np.ndarray, " command"]]:

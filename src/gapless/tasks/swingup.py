@@ -1,5 +1,6 @@
 """Swing a pole up and keep it there: on a cart without leaving the rail, or on a turning arm without winding its cable."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import jax
@@ -101,6 +102,7 @@ class SwingUp(PoleTask):
     base, pole, base_joint, pole_joint = "cart.position", "pole.angle", "slider", "hinge"
     reach, begins, calm_rad_s, left = 0.42, 0.05, 4.0, "the cart left the rail"
     measurements = (Channel("cart.position", unit="m"), Channel("pole.angle", unit="rad"))
+    mirror: ClassVar[Mapping[str, float]] = {"cart.position": -1.0, "pole.angle": -1.0, "motor": -1.0}
     observe = _observed(base, pole)
 
 
@@ -111,4 +113,5 @@ class RotarySwingUp(PoleTask):
     base, pole, base_joint, pole_joint = "arm.angle", "pendulum.angle", "arm", "pendulum"
     reach, begins, calm_rad_s, left = 2.0, 0.1, 6.0, "the arm wound its cable too far"
     measurements = (Channel("arm.angle", unit="rad"), Channel("pendulum.angle", unit="rad"))
+    mirror: ClassVar[Mapping[str, float]] = {"arm.angle": -1.0, "pendulum.angle": -1.0, "motor": -1.0}
     observe = _observed(base, pole)

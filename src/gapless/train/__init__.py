@@ -1,9 +1,27 @@
 """A simulator → a policy."""
 
+from .checkpoint import Checkpoint, Seen
 from .confirm import Confirmed, confirmed
 from .guard import Guard, calibrated
+from .learning import Learning, Method, Place
 from .look import Look
 from .ppo import Ppo
-from .train import Train, Trained, train
+from .train import Along, Train, Trained, train
 
-__all__ = ["Confirmed", "Guard", "Look", "Ppo", "Train", "Trained", "calibrated", "confirmed", "train"]
+__all__ = [
+    "Along",
+    "Checkpoint",
+    "Confirmed",
+    "Guard",
+    "Learning",
+    "Look",
+    "Method",
+    "Place",
+    "Ppo",
+    "Seen",
+    "Train",
+    "Trained",
+    "calibrated",
+    "confirmed",
+    "train",
+]

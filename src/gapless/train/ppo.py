@@ -1,11 +1,13 @@
 """Proximal policy optimization over n worlds whose parameters are drawn from a belief.
 
 Follows Schulman et al. 2017 with the value of the last state where time ran out (Pardo et al. 2018), a critic that sees
-what only a simulator knows (Pinto et al. 2018) and a learning rate that follows the KL divergence (Rudin et al. 2022).
+what only a simulator knows (Pinto et al. 2018), a learning rate that follows the KL divergence (Rudin et al. 2022) and, for
+networks with memory, whole stretches in place of single rows. Mirrored observations ask for mirrored commands by a term of
+the loss (Mittal et al. 2024 call it so and prefer it to augmentation where the robot itself is not quite symmetric).
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,31 +16,37 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Belief, GaplessError, Params, Signals, Simulator, Task
+from gapless.core import GaplessError
 from gapless.nets.normaliser import Normaliser, new_normaliser, update
-from gapless.nets.policy import NetworkPolicy, new_policy
-from gapless.simulators import Agent, Loop, Restart
+from gapless.nets.policy import NetworkPolicy, Shape, new_policy
+from gapless.nets.recall import Kind, Recall, unrolled
 
 from .advantage import advantages
-from .guard import Guard
+from .batches import Batches, Rule
+from .experience import Experience, Sight
+from .learning import Learning, Method, Place
 
 HOLD = 0.15
 
 
 @dataclass(frozen=True)
-class Ppo:
+class Ppo(Method):
     """Proximal policy optimization."""
 
-    worlds: int = 64
-    """Worlds stepped side by side."""
-    steps: int = 32
-    """Control periods per world between two updates."""
+    word: ClassVar[str] = "ppo"
+
     epochs: int = 6
     """Passes over each batch."""
     minibatches: int = 4
     """Pieces of each pass."""
     hidden: tuple[int, int] = (64, 2)
     """Width and number of hidden layers, of policy and critic alike."""
+    network: Kind = "mlp"
+    """The policy's network: feed-forward, or with memory."""
+    told: tuple[str, ...] = ()
+    """Params that the policy is told: a privileged teacher, which no robot can run."""
+    asymmetric: bool = True
+    """Whether the critic sees params and privileged signals, too; else only what the policy sees."""
     rate: float = 2e-3
     """Largest learning rate; below it, the rate follows the KL divergence."""
     discount: float = 0.985
@@ -48,19 +56,36 @@ class Ppo:
     clip: float = 0.3
     """How far a probability ratio may pay."""
     kl_target: float = 0.03
-    """KL divergence per update that the learning rate aims at."""
-    budget: int = 500_000
-    """Control periods over all worlds after which the learning rate has faded out, beginning at half of them."""
+    """KL divergence per update that the learning rate aims at. It fades out over the second half of the budget."""
     entropy: float = 0.0
     """Weight of the entropy bonus."""
     noise: float = 0.5
     """Deviation of the first exploration, as a share of half the command range."""
+    symmetry: float = 0.0
+    """Weight of the loss on commands that are not mirrored where the observation is; the task must name its mirror."""
+    smooth: float = 0.0
+    """Price per second of commands that jump by half their range every period."""
+    energy: float = 0.0
+    """Price per second of commands at their limit."""
 
     def __post_init__(self) -> None:
         if self.worlds * self.steps % self.minibatches:
             raise GaplessError(
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
+        if self.network != "mlp" and self.worlds % self.minibatches:
+            raise GaplessError(
+                f"a network with memory learns whole stretches: {self.worlds} worlds do not divide into "
+                f"{self.minibatches} minibatches."
+            )
+
+    @property
+    def shape(self) -> Shape:
+        return Shape(self.hidden, self.network, self.told)
+
+    def learning(self, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None = None) -> Learning:
+        rule = PpoRule(self, place, begin_with)
+        return Batches(place, self, rule, rule.new(key))
 
 
 class Learner(NamedTuple):
@@ -75,210 +100,116 @@ class Learner(NamedTuple):
     rate: Float[Array, ""]
     taken: Float[Array, ""]
     """Share of the budget learnt from so far."""
-    per_batch: Float[Array, ""]
-    """Share of the budget that one batch is."""
     hold: Float[Array, ""]
     """Share of the budget in which only the critic learns, so that a fresh critic does not spoil a trained policy."""
 
 
-class Training:
-    """PPO on one simulator, belief and task; call `iterate` until satisfied."""
+class PpoRule(Rule):
+    """Clipped updates of a policy with Gaussian exploration, and of a critic."""
 
-    def __init__(
-        self, simulator: Simulator, belief: Belief, task: Task, recipe: Ppo, key: PRNGKeyArray,
-        begin_with: NetworkPolicy | None = None, guard: Guard | None = None,
-    ) -> None:  # fmt: skip
-        self._guard = guard
-        self.simulator, self.belief, self.task, self.recipe = simulator.with_worlds(recipe.worlds), belief, task, recipe
-        keys = jax.random.split(key, 5)
-        self.horizon = round(task.seconds / simulator.interface.period_s)
-        names = tuple(p.name for p in simulator.parameters)
-        self._known = tuple(n for n in belief.names if n in names)
+    def __init__(self, recipe: Ppo, place: Place, begin_with: NetworkPolicy | None) -> None:
+        self.recipe, self.place, self._begin_with = recipe, place, begin_with
+        interface, observe = place.simulator.interface, place.task.observe
         self._adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
-        self.learner = _strong(self._new_learner(keys[0], begin_with))
-        self._static = eqx.partition(self.learner.policy, eqx.is_array)[1]
-        self._doubts, self._belief_static = eqx.partition(belief.prepared(), eqx.is_array)
-        self._loop = Loop(self.simulator, Agent(self._look, self._act))
-        self._update = eqx.filter_jit(self._learn)
-        self._drawn = eqx.filter_jit(self._next)
-        self._traced = eqx.filter_jit(self._traced_iterations)
-        self.steps_done = 0
-        self._state, self._carry, self._last = self._begin(keys[1])
-        if simulator.traceable:
-            self._state, self._carry, self._last = _strong((self._state, self._carry, self._last))
-
-    def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
-        """Collect and learn, `times` times; what the last ones looked like."""
-        self.steps_done += times * self.recipe.worlds * self.recipe.steps
-        if self.simulator.traceable:
-            held = self.learner, self._state, self._carry, self._last
-            held, notes = self._traced(held, jax.random.split(key, times))
-            self.learner, self._state, self._carry, self._last = held
-        else:
-            collected = [self._iterate_stepped(k) for k in jax.random.split(key, times)]
-            notes = jax.tree.map(lambda *x: jnp.stack(x), *collected)
-        return {k: float(jnp.nanmean(v)) for k, v in notes.items()}
-
-    def _iterate_stepped(self, key: PRNGKeyArray) -> dict[str, Any]:
-        collect, learn, draw = jax.random.split(key, 3)
-        weights = self._weights(self.learner)
-        carry = {**self._carry, "next": self._drawn(self._doubts, draw)}
-        self._state, self._carry, self._last, batch = self._loop.drive(
-            weights, self._state, carry, self._last, collect, self.recipe.steps
+        like = begin_with or new_policy(interface, observe, recipe.shape, jax.random.key(0))
+        self._static = eqx.partition(like, eqx.is_array)[1]
+        if recipe.symmetry and not place.task.mirror:
+            raise GaplessError(
+                f"task {place.task.name!r} names no mirror, so symmetry cannot be asked for. Set it to 0."
+            )
+        told = np.ones(len(like.told), np.float32)
+        self._mirror = np.concatenate([observe.mirror(interface, place.task.mirror), told])
+        self._mirror_command = np.concatenate(
+            [np.full(c.width, place.task.mirror.get(c.name, 1.0), np.float32) for c in interface.commands]
         )
-        self.learner, notes = self._update(self.learner, batch, learn)
-        return notes
 
-    def _traced_iterations(self, held: Any, keys: PRNGKeyArray) -> Any:
-        arrays, static = eqx.partition(held, eqx.is_array)
-
-        def once(arrays: Any, key: PRNGKeyArray) -> Any:
-            learner, state, carry, last = eqx.combine(arrays, static)
-            collect, learn, draw = jax.random.split(key, 3)
-            weights = self._weights(learner)
-            carry = {**carry, "next": self._next(weights[2], draw)}
-            state, carry, last, batch = self._loop.drive(weights, state, carry, last, collect, self.recipe.steps)
-            learner, notes = self._learn(learner, batch, learn)
-            return eqx.partition((learner, state, carry, last), eqx.is_array)[0], notes
-
-        arrays, notes = jax.lax.scan(once, arrays, keys)
-        return eqx.combine(arrays, static), notes
-
-    def _new_learner(self, key: PRNGKeyArray, begin_with: NetworkPolicy | None) -> Learner:
-        keys = jax.random.split(key, 2)
-        interface, r = self.simulator.interface, self.recipe
-        policy = begin_with or new_policy(interface, self.task.observe, r.hidden, keys[0])
-        observed = new_normaliser(self.task.observe.width(interface))
+    def new(self, key: PRNGKeyArray) -> Learner:
+        """What learning begins with: untrained, or a policy with a fresh critic."""
+        keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
+        interface = self.place.simulator.interface
+        policy = begin_with or new_policy(interface, self.place.task.observe, r.shape, keys[0])
+        observed = new_normaliser(len(policy.shift))
         if begin_with is not None:
             # A policy that already knows its world keeps its normalisation; new data moves it slowly.
             observed = Normaliser(jnp.asarray(1e5), policy.shift, 1 / policy.scale**2 - 1e-6)
-        width = self.task.observe.width(interface) + self._privileged_width() + len(self._known)
+        width = Experience(self.place, 1, policy, self.decide).known_width if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
-        per_batch = jnp.asarray(r.worlds * r.steps / r.budget)
-        hold = jnp.asarray(0.0 if begin_with is None else HOLD)
         optimizer = self._adam.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
-        return Learner(
-            policy,
-            noise,
-            critic,
-            observed,
-            new_normaliser(width),
-            optimizer,
-            jnp.asarray(r.rate),
-            jnp.zeros(()),
-            per_batch,
-            hold,
-        )
+        hold = jnp.asarray(0.0 if begin_with is None else HOLD)
+        rate, taken = jnp.asarray(r.rate), jnp.zeros(())
+        return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, rate, taken, hold)
 
-    def _privileged_width(self) -> int:
-        one = self.simulator.with_worlds(1)
-        _, _, privileged = one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))
-        self._privileged = tuple(sorted(privileged))
-        return sum(privileged[k].shape[-1] for k in self._privileged)
+    def policy(self, learner: Learner) -> NetworkPolicy:
+        return learner.policy
 
-    def _begin(self, key: PRNGKeyArray) -> tuple[Any, Any, Any]:
-        keys = jax.random.split(key, 5)
-        worlds = self.recipe.worlds
-        params = self.belief.sample(keys[0], worlds)
-        memory = jax.vmap(self.learner.policy.init)(jax.random.split(keys[1], worlds))
-        # Episodes begin at staggered ages, so that ends do not come all at once.
-        age = jax.random.randint(keys[2], (worlds,), 0, self.horizon)
-        carry = {
-            "memory": memory, "age": age, "params": params,
-            "seen": jnp.zeros((worlds, self.task.observe.width(self.simulator.interface))),
-            "known": jnp.zeros((worlds, self.learner.critic.in_size)), "next": self._drawn(self._doubts, keys[3]),
-        }  # fmt: skip
-        start = carry["next"][1]
-        state, carry, last = self._loop.begin(self._weights(self.learner), carry, params, start, keys[4])
-        return state, {**carry, "age": age}, last
+    def weights(self, learner: Learner) -> Any:
+        return eqx.partition(learner.policy, eqx.is_array)[0], learner.log_noise
 
-    def _weights(self, learner: Learner) -> Any:
-        policy = eqx.tree_at(
-            lambda p: (p.shift, p.scale), learner.policy, (learner.observed.shift, learner.observed.scale)
-        )
-        # The belief travels with the weights: a program compiled for one belief then serves the next.
-        return eqx.partition(policy, eqx.is_array)[0], learner.log_noise, self._doubts
-
-    def _critic_input(self, observation: Any, privileged: Signals, params: Params) -> Any:
-        parts = [observation, *(jnp.asarray(privileged[k]) for k in self._privileged)]
-        return jnp.concatenate(parts + [params[k][:, None] for k in self._known], axis=-1)
-
-    def _look(self, weights: Any, carry: Any, seen: Signals, privileged: Signals, key: PRNGKeyArray) -> Any:
+    def decide(self, weights: Any, memory: Any, sight: Sight, key: PRNGKeyArray) -> tuple[Any, Any, dict[str, Any]]:
         policy = eqx.combine(weights[0], self._static)
-        memory, observation = jax.vmap(policy.see)(carry["memory"], seen)
-        known = self._critic_input(observation, privileged, carry["params"])
-        age = carry["age"] + 1
-        finished = self.task.finished(seen)
-        doubt = jnp.zeros(self.recipe.worlds) if self._guard is None else self._guard.share(privileged)
-        # Where an episode is cut short for doubt, the future keeps its value: nobody gains or loses by the cut itself.
-        cut = finished | (age >= self.horizon) | (doubt > 1)
-        reward = self.task.reward(carry["measurement"], carry["command"], seen) * self.simulator.interface.period_s
-        drawn, start = carry["next"]
-        params = {k: jnp.where(cut, v, carry["params"][k]) for k, v in drawn.items()}
-        carry = {**carry, "memory": memory, "age": age, "seen": observation, "known": known, "params": params}
-        return (
-            carry,
-            Restart(cut, params, start),
-            {"reward": reward, "doubt": jnp.minimum(doubt, 1.0), "finished": finished, "cut": cut, "known_next": known},
-        )
-
-    def _next(self, doubts: Any, key: PRNGKeyArray) -> tuple[Params, Signals]:
-        """What each world begins its next episode with. Drawn once per batch: drawing at every end costs more than a step."""
-        keys, worlds = jax.random.split(key), self.recipe.worlds
-        belief = eqx.combine(doubts, self._belief_static)
-        return belief.sample(keys[0], worlds), self.task.explore(keys[1], worlds)
-
-    def _act(self, weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
-        policy = eqx.combine(weights[0], self._static)
-        worlds = self.recipe.worlds
-        blank = jax.vmap(policy.init)(jax.random.split(key, worlds))
-        begun, first = jax.vmap(policy.see)(blank, seen)
-        memory = jax.tree.map(lambda a, b: _where(fresh, a, b), begun, carry["memory"])
-        observation = _where(fresh, first, carry["seen"])
-        centre = jax.vmap(policy.centre)(observation)
+        seen = jax.vmap(policy.with_told)(sight.observation, sight.params)
+        before = memory.get("hidden", ())
+        memory, centre = jax.vmap(policy.think)(memory, seen)
         noise = jax.random.normal(key, centre.shape)
         unit = centre + jnp.exp(weights[1]) * noise
-        memory, command = jax.vmap(policy.send)(memory, unit)
-        known = _where(fresh, self._critic_input(observation, privileged, carry["params"]), carry["known"])
-        age = jnp.where(fresh, 0, carry["age"])
-        carry = {**carry, "memory": memory, "age": age, "command": command, "measurement": seen}
-        return carry, command, {"seen": observation, "known": known, "unit": unit, "noise": noise}
+        return memory, unit, {"seen": seen, "noise": noise, "hidden": before}
 
-    def _learn(self, learner: Learner, batch: Any, key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
+    def learn(self, learner: Learner, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
         r = self.recipe
+        known, known_next = self._criticized(batch)
         learner = learner._replace(
             observed=update(learner.observed, batch["seen"].reshape(-1, batch["seen"].shape[-1])),
-            critic_observed=update(learner.critic_observed, batch["known_next"].reshape(-1, learner.critic.in_size)),
+            critic_observed=update(learner.critic_observed, known_next.reshape(-1, learner.critic.in_size)),
         )
-        value, next_value = (_values(learner, batch[k]) for k in ("known", "known_next"))
-        reward = batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean()
-        gain = advantages(reward, value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
-        old = -0.5 * (batch["noise"] ** 2).sum(-1) - learner.log_noise.sum()
+        value, next_value = (_values(learner, rows) for rows in (known, known_next))
+        gain = advantages(self._paid(batch), value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
         rows = {
-            "seen": (batch["seen"] - learner.observed.shift) * learner.observed.scale,
-            "known": (batch["known"] - learner.critic_observed.shift) * learner.critic_observed.scale,
-            "unit": batch["unit"], "old": old, "gain": (gain - gain.mean()) / (gain.std() + 1e-8), "target": gain + value,
+            "seen": _normal(learner.observed, batch["seen"]), "known": _normal(learner.critic_observed, known),
+            "mirrored": _normal(learner.observed, batch["seen"] * self._mirror), "fresh": batch["fresh"],
+            "unit": batch["unit"], "old": -0.5 * (batch["noise"] ** 2).sum(-1) - learner.log_noise.sum(),
+            "gain": (gain - gain.mean()) / (gain.std() + 1e-8), "target": gain + value,
         }  # fmt: skip
-        rows = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), rows)
-        learner, kl = self._epochs(learner, rows, key)
+        if not r.symmetry:
+            del rows["mirrored"]
+        begun = jax.tree.map(lambda x: x[0], batch["hidden"])
+        learner, kl = self._epochs(learner, rows, begun, key)
         policy = eqx.tree_at(
             lambda p: (p.shift, p.scale), learner.policy, (learner.observed.shift, learner.observed.scale)
         )
+        taken = learner.taken + r.per_iteration / r.budget
         notes = {"reward": batch["reward"].mean(), "kl": kl, "noise": jnp.exp(learner.log_noise).mean()}
-        return learner._replace(policy=policy, taken=learner.taken + learner.per_batch), notes
+        return learner._replace(policy=policy, taken=taken), notes
 
-    def _epochs(self, learner: Learner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, Any]:
-        r, count = self.recipe, self.recipe.worlds * self.recipe.steps
+    def _criticized(self, batch: dict[str, Any]) -> tuple[Any, Any]:
+        """What the critic sees before and after each period."""
+        if self.recipe.asymmetric:
+            return batch["known"], batch["known_next"]
+        told = batch["seen"][..., batch["observation"].shape[-1] :]
+        return batch["seen"], jnp.concatenate([batch["observation_next"], told], axis=-1)
+
+    def _paid(self, batch: dict[str, Any]) -> Float[Array, "step world"]:
+        """The reward, less what doubt, jumps and effort cost."""
+        period_s = self.place.simulator.interface.period_s
+        effort = (jnp.clip(batch["unit"], -1, 1) ** 2).mean(-1)
+        price = period_s * (self.recipe.smooth * batch["change"] + self.recipe.energy * effort)
+        return batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean() - price
+
+    def _epochs(self, learner: Learner, rows: dict[str, Any], begun: Any, key: PRNGKeyArray) -> tuple[Learner, Any]:
+        r = self.recipe
         trained = (learner.policy.network, learner.log_noise, learner.critic)
         moving = learner.taken >= learner.hold
         fading = jnp.clip(2 * (1 - learner.taken), 0.05, 1.0)
         arrays, static = eqx.partition(trained, eqx.is_array)
+        whole = isinstance(learner.policy.network, Recall)
+        count = r.worlds if whole else r.worlds * r.steps
+        rows = rows if whole else jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), rows)
 
         def one(held: Any, piece: Any) -> Any:
             arrays, optimizer, rate = held
-            piece = jax.tree.map(lambda x: x[piece], rows)
-            grads, kl = jax.grad(lambda a: _loss(eqx.combine(a, static), piece, r), has_aux=True)(arrays)
+            mine = jax.tree.map(lambda x: x[:, piece] if whole else x[piece], rows)
+            memory = jax.tree.map(lambda x: x[piece], begun)
+            grads, kl = jax.grad(lambda a: self._loss(eqx.combine(a, static), mine, memory), has_aux=True)(arrays)
             changes, optimizer = self._adam.update(grads, optimizer)
             network, noise, critic = changes  # type: ignore[misc]
             changes = (*jax.tree.map(lambda c: moving * c, (network, noise)), critic)
@@ -295,31 +226,49 @@ class Training:
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, log_noise=noise, critic=critic, optimizer=optimizer, rate=rate), last
 
+    def _loss(self, trained: Any, rows: dict[str, Any], memory: Any) -> tuple[Any, Any]:
+        (network, log_noise, critic), r = trained, self.recipe
+        centre = _centres(network, memory, rows["seen"], rows["fresh"])
+        policy_loss, kl = clipped(log_likelihood(rows["unit"], centre, log_noise), rows["old"], rows["gain"], r.clip)
+        value = _each(critic, rows["known"])[..., 0]
+        loss = policy_loss + 0.5 * ((value - rows["target"]) ** 2).mean() - r.entropy * log_noise.sum()
+        if r.symmetry:
+            mirrored = _centres(network, memory, rows["mirrored"], rows["fresh"])
+            loss += r.symmetry * ((mirrored - self._mirror_command * centre) ** 2).mean()
+        return loss, kl
 
-def _strong(tree: Any) -> Any:
-    """The same arrays without weak types: what comes back has none, and would be compiled for a second time."""
-    arrays, rest = eqx.partition(tree, eqx.is_array)
-    return eqx.combine(jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), arrays), rest)
+
+def log_likelihood(
+    unit: Float[Array, "*row command"], centre: Float[Array, "*row command"], log_noise: Float[Array, " command"]
+) -> Float[Array, "*row"]:
+    """Of commands under a Gaussian, up to a constant."""
+    return -0.5 * (((unit - centre) * jnp.exp(-log_noise)) ** 2).sum(-1) - log_noise.sum()
 
 
-def _where(mask: Any, a: Any, b: Any) -> Any:
-    return jnp.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, b)
+def clipped(
+    now: Float[Array, "*row"], before: Float[Array, "*row"], gain: Float[Array, "*row"], clip: float
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The clipped objective as a loss, and the KL divergence from before (Schulman's estimator that is never negative)."""
+    change = now - before
+    ratio = jnp.exp(change)
+    kept = jnp.clip(ratio, 1 - clip, 1 + clip)
+    return -jnp.minimum(ratio * gain, kept * gain).mean(), ((ratio - 1) - change).mean()
+
+
+def _centres(network: Any, memory: Any, seen: Any, fresh: Any) -> Any:
+    rows = jnp.clip(seen, -10, 10)
+    return jnp.tanh(unrolled(network, memory, rows, fresh) if isinstance(network, Recall) else jax.vmap(network)(rows))
+
+
+def _each(network: Any, rows: Any) -> Any:
+    """A network's answers to rows, of any number of leading axes, kept within ten deviations."""
+    flat = jax.vmap(network)(jnp.clip(rows, -10, 10).reshape(-1, rows.shape[-1]))
+    return flat.reshape(*rows.shape[:-1], -1)
+
+
+def _normal(seen: Normaliser, rows: Any) -> Any:
+    return (rows - seen.shift) * seen.scale
 
 
 def _values(learner: Learner, known: Any) -> Any:
-    normal = (known - learner.critic_observed.shift) * learner.critic_observed.scale
-    return jax.vmap(jax.vmap(learner.critic))(jnp.clip(normal, -10, 10))[..., 0]
-
-
-def _loss(trained: Any, rows: dict[str, Any], r: Ppo) -> tuple[Any, Any]:
-    network, log_noise, critic = trained
-    centre = jnp.tanh(jax.vmap(network)(jnp.clip(rows["seen"], -10, 10)))
-    z = (rows["unit"] - centre) * jnp.exp(-log_noise)
-    change = -0.5 * (z**2).sum(-1) - log_noise.sum() - rows["old"]
-    ratio = jnp.exp(change)
-    kept = jnp.clip(ratio, 1 - r.clip, 1 + r.clip)
-    policy_loss = -jnp.minimum(ratio * rows["gain"], kept * rows["gain"]).mean()
-    value = jax.vmap(critic)(jnp.clip(rows["known"], -10, 10))[..., 0]
-    value_loss = 0.5 * ((value - rows["target"]) ** 2).mean()
-    kl = ((ratio - 1) - change).mean()
-    return policy_loss + value_loss - r.entropy * log_noise.sum(), kl
+    return _each(learner.critic, _normal(learner.critic_observed, known))[..., 0]

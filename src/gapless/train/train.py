@@ -9,16 +9,21 @@ from jaxtyping import PRNGKeyArray
 from gapless.core import Belief, Simulator, Task
 from gapless.nets.policy import NetworkPolicy
 
+from .checkpoint import Checkpoint, Seen
 from .guard import Guard
+from .learning import Method, Place
 from .look import Look
-from .ppo import Ppo, Training
+from .ppo import Ppo
+
+Told = Callable[[int, dict[str, float]], None]
+"""Takes the control periods so far and what the training looks like there, its "return" among it."""
 
 
 @dataclass(frozen=True)
 class Train:
     """Train a policy over everything that the belief still allows."""
 
-    ppo: Ppo = field(default_factory=Ppo)
+    method: Method = field(default_factory=Ppo)
     """The algorithm."""
     looks: int = 12
     """Evaluations on the way; the best policy of them is kept."""
@@ -46,41 +51,55 @@ class Trained:
     """The policy at each look, from clumsy to able."""
 
 
+@dataclass(frozen=True)
+class Along:
+    """What goes along with a training."""
+
+    begin_with: NetworkPolicy | None = None
+    """The policy to go on from."""
+    guard: Guard | None = None
+    """What keeps it from living off a learned simulator's errors; looks are taken elsewhere then."""
+    checkpoint: Checkpoint | None = None
+    """Where it is kept after each look, so that it goes on there if it is interrupted."""
+    tell: Told = lambda steps, figures: None
+    """Who is told after each look."""
+
+
+ALONE = Along()
+
+
 def train(
-    simulator: Simulator,
-    belief: Belief,
-    task: Task,
-    recipe: Train,
-    key: PRNGKeyArray,
-    begin_with: NetworkPolicy | None = None,
-    tell: Callable[[int, float], None] = lambda steps, value: None,
-    guard: Guard | None = None,
+    simulator: Simulator, belief: Belief, task: Task, recipe: Train, key: PRNGKeyArray, along: Along = ALONE
 ) -> Trained:
-    """The policy with the best mean return over the belief, and no worse than the one begun with; a guard looks elsewhere."""
-    keys = jax.random.split(key, 3)
-    training = Training(simulator, belief, task, recipe.ppo, keys[0], begin_with, guard)
+    """The policy with the best mean return over the belief, and no worse than the one begun with."""
+    keys, guard = jax.random.split(key, 3), along.guard
+    learning = recipe.method.learning(Place(simulator, belief, task, guard), keys[0], along.begin_with)
     place = (simulator, belief) if guard is None else (guard.elsewhere, guard.belief)
     look = Look(*place, task, recipe.worlds, keys[1])
-    best = None if begin_with is None else (begin_with, *look.at(begin_with))
-    curve, looks = [] if best is None else [(0, best[1])], []
-    per_look = max(1, recipe.ppo.budget // (recipe.looks * recipe.ppo.worlds * recipe.ppo.steps))
-    for k in range(recipe.looks):
-        training.iterate(jax.random.fold_in(keys[2], k), per_look)
-        value, passed = look.at(training.learner.policy)
-        curve.append((training.steps_done, value))
-        looks.append(training.learner.policy)
-        tell(training.steps_done, value)
-        if best is None or value > best[1]:
-            best = (training.learner.policy, value, passed)
-        if best[2] == 1.0 and _settled([v for _, v in curve], recipe):
+    seen = [] if along.begin_with is None else [Seen(along.begin_with, 0, *look.at(along.begin_with))]
+    if along.checkpoint is not None:
+        learning.learner, seen = along.checkpoint.read(learning.learner, learning.policy, seen)
+    first = int(along.begin_with is not None)
+    per_look = max(1, recipe.method.budget // (recipe.looks * recipe.method.per_iteration))
+    for k in range(len(seen) - first, recipe.looks):
+        if _settled(seen, recipe):
             break
-    assert best is not None
-    return Trained(best[0], curve, best[1], best[2], training.steps_done, tuple(looks))
+        # Worlds begin anew at every look: a training that was interrupted goes on as one that was not.
+        learning.begin(jax.random.fold_in(keys[2], 2 * k))
+        notes = learning.iterate(jax.random.fold_in(keys[2], 2 * k + 1), per_look)
+        steps = (k + 1) * per_look * recipe.method.per_iteration
+        seen.append(Seen(learning.policy, steps, *look.at(learning.policy)))
+        if along.checkpoint is not None:
+            along.checkpoint.write(learning.learner, seen)
+        along.tell(steps, {**notes, "return": seen[-1].value, "passed": seen[-1].passed})
+    best = max(seen, key=lambda s: s.value)
+    curve = [(s.steps, s.value) for s in seen]
+    return Trained(best.policy, curve, best.value, best.passed, seen[-1].steps, tuple(s.policy for s in seen[first:]))
 
 
-def _settled(values: list[float], recipe: Train) -> bool:
-    """Whether the last looks stayed within the smallest gain of the best before them."""
-    if len(values) <= recipe.patience:
+def _settled(seen: list[Seen], recipe: Train) -> bool:
+    """Whether the best so far always passes, and the last looks stayed within the smallest gain of the best before them."""
+    if len(seen) <= recipe.patience or max(seen, key=lambda s: s.value).passed < 1.0:
         return False
-    before, after = max(values[: -recipe.patience]), max(values[-recipe.patience :])
+    before, after = (max(s.value for s in part) for part in (seen[: -recipe.patience], seen[-recipe.patience :]))
     return after < before + recipe.gain * abs(before)

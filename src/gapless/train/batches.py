@@ -1,0 +1,87 @@
+"""Learning a batch at a time: drive the worlds, let a rule change the learner, again; all of it compiled where that can be."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from gapless.core import Belief
+from gapless.nets.policy import NetworkPolicy
+
+from .experience import Experience, Held, Sight, strong
+from .learning import Learning, Method, Place
+
+
+class Rule(ABC):
+    """How a policy acts while it learns, and what a batch changes. Pure: all that changes is in the learner."""
+
+    @abstractmethod
+    def weights(self, learner: Any) -> Any:
+        """The arrays by which `decide` acts during a batch."""
+
+    @abstractmethod
+    def decide(self, weights: Any, memory: Any, sight: Sight, key: PRNGKeyArray) -> tuple[Any, Any, dict[str, Any]]:
+        """Over all worlds: the memories, commands in ±1, and what `learn` wants to know of them."""
+
+    @abstractmethod
+    def learn(self, learner: Any, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Any, dict[str, Any]]:
+        """The learner after a batch, and figures to show."""
+
+    @abstractmethod
+    def policy(self, learner: Any) -> NetworkPolicy:
+        """The policy that has been learnt so far."""
+
+
+class Batches(Learning):
+    """A rule at work in a place."""
+
+    def __init__(self, place: Place, method: Method, rule: Rule, learner: Any) -> None:
+        self._method, self._rule, self.learner, self.steps_done = method, rule, strong(learner), 0
+        self._experience = Experience(place, method.worlds, rule.policy(learner), rule.decide)
+        self._learn = eqx.filter_jit(rule.learn)
+        self._traced = eqx.filter_jit(self._scan)
+        self._held: Held | None = None
+
+    @property
+    def policy(self) -> NetworkPolicy:
+        return self._rule.policy(self.learner)
+
+    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
+        self._held = self._experience.begin(self._rule.weights(self.learner), key, belief)
+
+    def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
+        if self._held is None:
+            begins, key = jax.random.split(key)
+            self.begin(begins)
+        self.steps_done += times * self._method.per_iteration
+        keys = jax.random.split(key, times)
+        if self._experience.simulator.traceable:
+            (self.learner, self._held), notes = self._traced((self.learner, self._held), keys)
+        else:
+            collected = [self._once(k) for k in keys]
+            notes = jax.tree.map(lambda *x: jnp.stack(x), *collected)
+        return {k: float(jnp.nanmean(v)) for k, v in notes.items()}
+
+    def _once(self, key: PRNGKeyArray) -> dict[str, Any]:
+        assert self._held is not None
+        collect, learn = jax.random.split(key)
+        weights = self._rule.weights(self.learner)
+        self._held, batch = self._experience.drive(weights, self._held, collect, self._method.steps)
+        self.learner, notes = self._learn(self.learner, batch, learn)
+        return notes
+
+    def _scan(self, both: Any, keys: PRNGKeyArray) -> Any:
+        arrays, static = eqx.partition(both, eqx.is_array)
+
+        def once(arrays: Any, key: PRNGKeyArray) -> Any:
+            learner, held = eqx.combine(arrays, static)
+            collect, learn = jax.random.split(key)
+            held, batch = self._experience.drive(self._rule.weights(learner), held, collect, self._method.steps)
+            learner, notes = self._rule.learn(learner, batch, learn)
+            return eqx.partition((learner, held), eqx.is_array)[0], notes
+
+        arrays, notes = jax.lax.scan(once, arrays, keys)
+        return eqx.combine(arrays, static), notes
