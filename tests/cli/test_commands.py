@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from gapless.cli import main
+from gapless.cli.options import asked_recipe
+from gapless.engine import Recipe
 
 
 @pytest.fixture
@@ -71,6 +73,15 @@ def test_commands_outside_a_workspace_say_so(tmp_path: Path, capsys: pytest.Capt
 
 def test_learning_without_logs_says_what_to_do(workspace: Path, capsys: pytest.CaptureFixture) -> None:
     assert "gapless collect" in refused(["learn", "--workspace", str(workspace)], capsys)
+
+
+def test_one_word_changes_how_policies_are_trained(capsys: pytest.CaptureFixture) -> None:
+    """The word's own settings are then the usual ones, and can be changed like any others."""
+    left, recipe = asked_recipe(["train", "--recipe", "ppo", "--recipe.train.looks", "3"])
+    assert left == ["train", "--recipe.train.looks", "3"]
+    assert recipe == Recipe()
+    assert "there is no recipe 'magic' (there are: ppo" in refused(["train", "--recipe", "magic"], capsys)
+    assert "--recipe wants a word: ppo" in refused(["train", "--recipe"], capsys)
 
 
 def test_an_unknown_robot_is_explained(workspace: Path, capsys: pytest.CaptureFixture) -> None:

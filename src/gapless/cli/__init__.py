@@ -10,10 +10,12 @@ import tyro
 
 from gapless.core import GaplessError
 from gapless.core.artifact import plain, write_text
+from gapless.engine import Recipe
 
 from .commands import COMMANDS
 from .console import complain
 from .export import with_kind
+from .options import InWorkspace, asked_recipe, with_recipe
 
 DESCRIPTION = """Gapless learns your robot's simulator from its logs, trains a policy in it, and says beforehand what it will do.
 
@@ -23,9 +25,10 @@ again; report and export at any time. `gapless demo` shows all of it on a built-
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a user's mistake costs one sentence and exit status 2."""
-    chosen = tyro.conf.OmitSubcommandPrefixes[_choice()]
     given = with_kind(sys.argv[1:] if arguments is None else arguments)
     try:
+        given, recipe = asked_recipe(given)
+        chosen = tyro.conf.OmitSubcommandPrefixes[_choice(recipe)]
         command: Any = tyro.cli(chosen, prog="gapless", description=DESCRIPTION, args=given)
         _compile_once()
         printed = command.run()
@@ -44,9 +47,15 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
 
 
-def _choice() -> Any:
-    listed = tuple(Annotated[kind, tyro.conf.subcommand(name=name)] for name, kind in COMMANDS.items())
-    return Union[listed]  # noqa: UP007 — made at run time
+def _choice(recipe: Recipe | None) -> Any:
+    """All commands; those with a recipe have this one's settings as their usual ones."""
+    listed = []
+    for name, kind in COMMANDS.items():
+        asked = tyro.conf.subcommand(name=name)
+        if recipe is not None and issubclass(kind, InWorkspace):
+            asked = tyro.conf.subcommand(name=name, default=with_recipe(kind, recipe))
+        listed.append(Annotated[kind, asked])
+    return Union[tuple(listed)]  # noqa: UP007 — made at run time
 
 
 def _compile_once() -> None:

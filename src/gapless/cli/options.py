@@ -1,11 +1,16 @@
 """Options that subcommands share."""
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import tyro
+
 from gapless.core import Artifact, GaplessError
 from gapless.engine import Recipe, Stages, Workspace, open_workspace, standing
+from gapless.train import RECIPES
+
+RECIPE = "--recipe"
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class InWorkspace(Common):
     workspace: Path = Path()
     """The workspace folder; the current one, or the only one below it, if not given."""
     recipe: Recipe = field(default_factory=Recipe)
-    """Settings of the loop."""
+    """Settings of the loop. --recipe WORD (ppo, …) chooses how policies are trained; its settings are those shown then."""
 
     def open(self) -> Workspace:
         return open_workspace(self.workspace)
@@ -62,6 +67,23 @@ class OnRobot(InWorkspace):
     """twin:NAME?seed=0&tier=A, lerobot:NAME?port=…, path/to/file.py:Class, or package.module:Class."""
     force: bool = False
     """Send a policy to the robot whatever its forecast."""
+
+
+def asked_recipe(arguments: list[str]) -> tuple[list[str], Recipe | None]:
+    """The arguments without `--recipe WORD`, and the recipe of that word: one word changes how policies are trained, and
+    `--recipe.train.method.…` are then its settings."""
+    if RECIPE not in arguments:
+        return arguments, None
+    at = arguments.index(RECIPE)
+    if at + 1 == len(arguments):
+        raise GaplessError(f"{RECIPE} wants a word: {', '.join(RECIPES)}.")
+    return arguments[:at] + arguments[at + 2 :], Recipe.by(arguments[at + 1])
+
+
+def with_recipe(kind: type[InWorkspace], recipe: Recipe) -> InWorkspace:
+    """A command with this recipe; what it needs and nobody has said yet is still missing."""
+    needed = {f.name: tyro.MISSING for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
+    return kind(recipe=recipe, **needed)
 
 
 def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:

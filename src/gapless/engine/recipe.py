@@ -6,7 +6,7 @@ from gapless.core import GaplessError
 from gapless.learn import Attribute, Excite, Identify, LearnResidual
 from gapless.learn.clone_robot import LearnClone
 from gapless.robots import Limits
-from gapless.train import Ppo, Train
+from gapless.train import Ppo, Train, method_of
 
 FINISHED = 0.95
 """Share of simulated episodes that a policy must have passed at the end of its training to count as finished."""
@@ -65,6 +65,14 @@ class Recipe:
     def __post_init__(self) -> None:
         if not 0 < self.share < 1 or self.deploy < 1 or self.excite_first < 1 or self.checks < 1:
             raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation and check.")
+
+    @classmethod
+    def by(cls, word: str) -> "Recipe":
+        """The usual settings, with policies trained by the method of this name."""
+        method = method_of(word)
+        if isinstance(method, Ppo):
+            return cls()
+        return cls(train=Train(method, looks=10), again=Train(method.further(), looks=5))
 
     def ways(self, passed: float | None) -> list[tuple[Train, bool]]:
         """How to train after a policy that passed so often at its end, and whether to go on from it; None if there was none.

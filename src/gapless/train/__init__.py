@@ -6,9 +6,11 @@ from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
 from .ppo import Ppo
+from .recipes import RECIPES, method_of
 from .train import Along, Train, Trained, train
 
 __all__ = [
+    "RECIPES",
     "Along",
     "Checkpoint",
     "Confirmed",
@@ -23,5 +25,6 @@ __all__ = [
     "Trained",
     "calibrated",
     "confirmed",
+    "method_of",
     "train",
 ]

@@ -1,7 +1,7 @@
 """What all recipes have in common: a place to train in, a method with a budget, and something that learns there."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from jaxtyping import PRNGKeyArray
@@ -60,6 +60,10 @@ class Method(ABC):
     def per_iteration(self) -> int:
         """Control periods that one iteration takes."""
         return self.worlds * self.steps
+
+    def further(self) -> "Method":
+        """How to go on from a policy that this has trained, with less of everything."""
+        return replace(self, budget=self.budget * 3 // 8)
 
     @abstractmethod
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None = None) -> Learning:

@@ -6,7 +6,7 @@ networks with memory, whole stretches in place of single rows. Mirrored observat
 the loss (Mittal et al. 2024 call it so and prefer it to augmentation where the robot itself is not quite symmetric).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -78,6 +78,9 @@ class Ppo(Method):
                 f"a network with memory learns whole stretches: {self.worlds} worlds do not divide into "
                 f"{self.minibatches} minibatches."
             )
+
+    def further(self) -> "Ppo":
+        return replace(self, budget=self.budget * 3 // 8, rate=self.rate / 4)
 
     @property
     def shape(self) -> Shape:
