@@ -45,12 +45,24 @@ class Foresight:
         self, simulator: Simulator, params: Float[np.ndarray, "copy param"]
     ) -> Float[np.ndarray, "copy window query"]:
         """Predicted − measured for every set of parameters, in deviations of each channel; 0 in the prefix."""
-        first = Shooting(simulator, _only(self.windows, self._prefix > 0), self.names, self.fixed)
         whole = Shooting(simulator, self.windows, self.names, self.fixed)
+        return whole.residuals(params, self._starts_of(simulator, params)) / self._spread * (1 - self._prefix)
+
+    def _starts_of(
+        self, simulator: Simulator, params: Float[np.ndarray, "copy param"]
+    ) -> Float[np.ndarray, "copy window start"]:
+        """Where each window starts for each set of parameters, by its prefix. The steps are the reference's, and far from it
+        they may lead astray: a window takes one only where it brings its prefix nearer."""
+        early = self._prefix > 0
+        first = Shooting(simulator, _only(self.windows, early), self.names, self.fixed)
         starts = np.tile(self._starts, (len(params), 1, 1))
+        missed = first.residuals(params, starts)
         for _ in range(ROUNDS):
-            starts -= np.einsum("wsq,cwq->cws", self._back[:, :, self._prefix > 0], first.residuals(params, starts))
-        return whole.residuals(params, starts) / self._spread * (1 - self._prefix)
+            trial = starts - np.einsum("wsq,cwq->cws", self._back[:, :, early], missed)
+            then = first.residuals(params, trial)
+            nearer = ((then / self._level[early]) ** 2).sum(-1) < ((missed / self._level[early]) ** 2).sum(-1)
+            starts, missed = np.where(nearer[..., None], trial, starts), np.where(nearer[..., None], then, missed)
+        return starts
 
     def squares(
         self, errors: Float[np.ndarray, "copy window query"], which: np.ndarray | slice = slice(None)
