@@ -91,7 +91,7 @@ class Cells:
             for setting in missing:
                 if time.perf_counter() - began > self.options.budget_s:
                     return
-                yield setting, cell(setting)
+                yield setting, _forgetting(cell, setting)
             return
         pinned = multiprocessing.get_context("spawn").Value("i", 0)
         with ProcessPoolExecutor(
@@ -104,13 +104,20 @@ class Cells:
                         waiting = []
                         break
                     setting = waiting.pop(0)
-                    running[pool.submit(cell, setting)] = setting
+                    running[pool.submit(_forgetting, cell, setting)] = setting
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(future), future.result()
 
     def _file(self, setting: dict[str, Any]) -> Path:
         spelled = json.dumps([self.name, self._code, setting], sort_keys=True)
         return CELLS / f"{self.name}-{hashlib.sha256(spelled.encode()).hexdigest()[:16]}.json"
+
+
+def _forgetting(cell: Callable, setting: dict[str, Any]) -> dict[str, Any]:
+    """A cell's result, with nothing left of what it compiled: a process can hold so many programs and no more."""
+    found = cell(setting)
+    jax.clear_caches()
+    return found
 
 
 def _pin(count: Any, jobs: int) -> None:
