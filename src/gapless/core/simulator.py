@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .errors import GaplessError
 from .interface import Interface
 from .parameter import Parameter
 from .signals import Array, Params, Signals
@@ -56,6 +57,13 @@ class Simulator(ABC):
     @abstractmethod
     def restore(self, snapshot: State) -> State:
         """A state to go on from, leaving the snapshot as it is."""
+
+    def place(self, state: State, joints: Signals) -> State:
+        """The same worlds with the named joint states put there; commands under way stay so. Consumes `state`."""
+        raise GaplessError(
+            f"{type(self).__name__} cannot put its joints where they were measured, so nothing can be planned in it. "
+            "Plan in MuJoCo or in a clone of it."
+        )
 
     @abstractmethod
     def play(self, params: Params, start: Signals, holds: "Holds", times: Float[np.ndarray, "world query"]) -> Signals:

@@ -183,6 +183,11 @@ class MujocoSimulator(Simulator):
         state.batch.state[:] = snapshot.rows
         return state
 
+    def place(self, state: MujocoState, joints: Signals) -> MujocoState:
+        self._joints.put(state.batch, np.arange(self.worlds), joints)
+        state.trail[:, -1] = self._sensors.now(state.batch)
+        return state
+
     def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
         return self.play_and_recall(params, start, holds, times)[0]
 

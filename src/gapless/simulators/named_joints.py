@@ -28,6 +28,10 @@ class NamedJoints:
     def begin(self, batch: Batch, worlds: np.ndarray, start: Signals) -> None:
         """These worlds begin where the model does, but for what `start` names."""
         batch.reset(worlds, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        self.put(batch, worlds, start)
+
+    def put(self, batch: Batch, worlds: np.ndarray, start: Signals) -> None:
+        """The named joint states of these worlds are those of `start`; all else stays."""
         for name, values in start.items():
             thing, _, quantity = name.rpartition(".")
             if thing not in self._index or quantity not in ("position", "velocity"):

@@ -90,6 +90,9 @@ class TraceableSimulator(Simulator):
     def restore(self, snapshot: TracedState) -> TracedState:
         return snapshot
 
+    def place(self, state: TracedState, joints: Signals) -> TracedState:
+        return put(state, self.joints, joints)
+
     def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
         worlds, step_s = len(times), self.interface.period_s / self.substeps
         steps = max(1, int(np.ceil(times.max() / step_s - 1e-9)))
@@ -159,6 +162,15 @@ def _trail(
         return jnp.concatenate([kind._sense(q, v)[None], after])
 
     return jax.vmap(one)(params, position, velocity, control)
+
+
+def put(state: Any, order: tuple[str, ...], joints: Signals) -> Any:
+    """A state whose named joints are there; positions and velocities are (world, joint) in this order."""
+    sides = {"position": state.position, "velocity": state.velocity}
+    for name, values in joints.items():
+        joint, _, side = name.rpartition(".")
+        sides[side] = sides[side].at[:, order.index(joint)].set(jnp.asarray(values)[:, 0])
+    return state._replace(**sides)
 
 
 def interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:

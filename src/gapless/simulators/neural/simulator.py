@@ -16,6 +16,7 @@ from ..latency import commands_remembered, integrator_lead_s
 from ..mujoco_cpu import MujocoSimulator
 from ..parts.residual import member_weights
 from ..sensing import Sensing
+from ..traceable import put
 from .clone import Clone
 from .commands import moment_weights, moments
 from .doubt import disagreement
@@ -135,6 +136,9 @@ class CloneSimulator(Simulator):
 
     def restore(self, snapshot: ClonedState) -> ClonedState:
         return snapshot
+
+    def place(self, state: ClonedState, joints: Signals) -> ClonedState:
+        return put(state, self.joints, joints)
 
     def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
         worlds, period_s = len(times), self.interface.period_s

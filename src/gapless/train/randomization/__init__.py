@@ -1,0 +1,24 @@
+"""What a policy is trained over where no posterior says it: ranges by hand, ranges that adapt, and what to practise next."""
+
+from .adaptive import Adapt, Adaptive, Edge, adaptive
+from .curriculum import Curriculum
+from .edges import EdgeTrial
+from .pushes import Pushes, with_pushes
+from .starts import GradedStarts, Starts, WiderStarts
+from .table import Table, classic
+
+__all__ = [
+    "Adapt",
+    "Adaptive",
+    "Curriculum",
+    "Edge",
+    "EdgeTrial",
+    "GradedStarts",
+    "Pushes",
+    "Starts",
+    "Table",
+    "WiderStarts",
+    "adaptive",
+    "classic",
+    "with_pushes",
+]
