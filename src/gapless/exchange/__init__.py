@@ -3,6 +3,7 @@
 from .actuator_out import export_actuator
 from .envs import gymnasium_env, rsl_rl_env, sb3_env
 from .model_out import ModelOut, export_model
+from .onnx_home import bring_home
 from .onnx_in import OnnxPolicy, load_onnx_policy
 from .onnx_policy import export_policy
 from .practice import Practice, Worlds
@@ -13,6 +14,7 @@ __all__ = [
     "OnnxPolicy",
     "Practice",
     "Worlds",
+    "bring_home",
     "export_actuator",
     "export_model",
     "export_policy",
