@@ -1,6 +1,7 @@
 """To and from other tools."""
 
 from .actuator_out import export_actuator
+from .curves import Curves, open_curves
 from .envs import gymnasium_env, rsl_rl_env, sb3_env
 from .model_out import ModelOut, export_model
 from .onnx_home import bring_home
@@ -10,6 +11,7 @@ from .practice import Practice, Worlds
 from .ranges_out import export_ranges
 
 __all__ = [
+    "Curves",
     "ModelOut",
     "OnnxPolicy",
     "Practice",
@@ -21,6 +23,7 @@ __all__ = [
     "export_ranges",
     "gymnasium_env",
     "load_onnx_policy",
+    "open_curves",
     "rsl_rl_env",
     "sb3_env",
 ]
