@@ -10,7 +10,7 @@ import gapless
 
 SOURCES = sorted(Path(gapless.__file__).parent.rglob("*.py"))
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml", "tarfile", "torch"}
-WRITES_ONLY = {"exchange/actuator_torch.py": {"torch"}}
+WRITES_ONLY = {"exchange/actuator_torch.py": {"torch"}, "exchange/rsl_rl_env.py": {"torch"}}
 """What may use such a module all the same, because it never loads anything with it."""
 CALLS = {"eval", "exec", "compile_command", "extract", "extractall", "unpack_archive", "load_module", "read_pickle"}
 

@@ -1,5 +1,6 @@
 """A network policy as one ONNX graph, drawn by hand: measurements and memory in, commands and the next memory out."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -27,12 +28,17 @@ def frames_name(channel: str) -> str:
     return f"memory.frames.{channel}"
 
 
-def graph_bytes(graph: onnx.GraphProto, about: str, texts: dict[str, str]) -> bytes:
-    """The content of an ONNX file with these texts as metadata: the same graph gives the same bytes."""
+def graph_bytes(
+    graph: onnx.GraphProto, about: str, texts: dict[str, str], network: onnx.ModelProto | None = None
+) -> bytes:
+    """The content of an ONNX file with these texts as metadata: the same graph gives the same bytes.
+
+    A network from elsewhere in the graph says of which version its operators are.
+    """
     model = helper.make_model(
         graph,
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
+        opset_imports=[helper.make_opsetid("", OPSET)] if network is None else network.opset_import,
+        ir_version=IR_VERSION if network is None else max(IR_VERSION, network.ir_version),
         producer_name="gapless",
         producer_version=gapless.__version__,
         doc_string=about,
@@ -81,6 +87,11 @@ class Drawing:
 
 def policy_graph(policy: NetworkPolicy) -> onnx.GraphProto:
     """The graph of one step. Every input and output is float32; all memory starts at zeros."""
+    return step_graph(policy, lambda drawing, observation: _network(drawing, policy, observation))
+
+
+def step_graph(policy: NetworkPolicy, network: Callable[[Drawing, str], str]) -> onnx.GraphProto:
+    """The same with another network, drawn from the observation to commands of which ±1 are the limits."""
     _require_drawable(policy)
     drawing, interface, observe = Drawing(), policy.interface, policy.observe
     for c in interface.measurements:
@@ -94,7 +105,7 @@ def policy_graph(policy: NetworkPolicy) -> onnx.GraphProto:
     if observe.commands:
         past = drawing.input(COMMANDS, observe.commands, interface.command_width)
         parts += [drawing.row(past, k) for k in range(observe.commands)]
-    values = _command(drawing, policy, drawing.op("Concat", *parts, axis=0))
+    values = _limited(drawing, interface, network(drawing, drawing.op("Concat", *parts, axis=0)))
     _send(drawing, interface, values)
     if observe.commands:
         shifted = _shift(drawing, values, COMMANDS, observe.commands)
@@ -148,8 +159,8 @@ def _arctan2(drawing: Drawing, sine: str, cosine: str) -> str:
     return drawing.op("Where", drawing.op("Less", cosine, zero), left, steep)
 
 
-def _command(drawing: Drawing, policy: NetworkPolicy, observation: str) -> str:
-    """All commands side by side, within their limits."""
+def _network(drawing: Drawing, policy: NetworkPolicy, observation: str) -> str:
+    """All commands side by side, each limit at ±1."""
     moved = drawing.op("Sub", observation, drawing.constant(policy.shift))
     x = drawing.op("Mul", moved, drawing.constant(policy.scale))
     x = drawing.op("Clip", x, drawing.constant(-10.0), drawing.constant(10.0))
@@ -158,8 +169,13 @@ def _command(drawing: Drawing, policy: NetworkPolicy, observation: str) -> str:
         assert layer.bias is not None
         x = drawing.op("MatMul", x, drawing.constant(np.asarray(layer.weight).T))
         x = drawing.op("Tanh", drawing.op("Add", x, drawing.constant(layer.bias)))  # the last tanh bounds the command
-    unit = drawing.op("Clip", x, drawing.constant(-1.0), drawing.constant(1.0))
-    middle, half = command_scale(policy.interface)
+    return x
+
+
+def _limited(drawing: Drawing, interface: Interface, unit: str) -> str:
+    """All commands side by side, within their limits."""
+    unit = drawing.op("Clip", unit, drawing.constant(-1.0), drawing.constant(1.0))
+    middle, half = command_scale(interface)
     return drawing.op("Add", drawing.constant(middle), drawing.op("Mul", drawing.constant(half), unit))
 
 

@@ -54,7 +54,7 @@ class OnnxPolicy(Block):
 def load_onnx_policy(path: Path, interface: Interface) -> OnnxPolicy:
     """The policy in an ONNX file, after a trial step in a process of its own; raises unless it fits the interface."""
     content = read_limited(path, LARGEST)
-    step = _tried(content, path)
+    step = tried(content, path)
     if INTERFACE in step["metadata"]:
         interface.require_same(_stored_interface(step["metadata"], path), "this robot", f"the policy {path}")
         wiring = own_wiring(step, interface, path)
@@ -69,7 +69,8 @@ def policy_in(content: bytes, interface: Interface, path: Path) -> OnnxPolicy:
     return OnnxPolicy(interface, own_wiring(onnx_probe.first_step(session), interface, path), session, str(path))
 
 
-def _tried(content: bytes, path: Path) -> dict[str, Any]:
+def tried(content: bytes, path: Path) -> dict[str, Any]:
+    """What goes into a file's first step and comes out of it, found in a process of its own."""
     command = [sys.executable, "-I", onnx_probe.__file__]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=2 * onnx_probe.SECONDS)
