@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .errors import GaplessError
 from .interface import Interface
 from .parameter import Parameter
 from .signals import Array, Params, Signals
@@ -48,6 +49,10 @@ class Simulator(ABC):
     @abstractmethod
     def step(self, state: State, command: Signals, key: Key) -> tuple[State, Signals, Signals]:
         """One control period later: the state, what sensors read, what only a simulator knows. Consumes `state`."""
+
+    def change(self, state: State, params: Params) -> State:
+        """The state with other parameters from now on, each (world,). Consumes `state`."""
+        raise GaplessError("the parameters of this simulator stay as they are within an episode. Use MuJoCo for this.")
 
     @abstractmethod
     def snapshot(self, state: State) -> State:
