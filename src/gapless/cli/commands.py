@@ -20,7 +20,9 @@ from gapless.engine import (
     new_workspace,
     require_promising,
     robot_seconds_spent,
+    standing,
 )
+from gapless.engine.scenarios import prove, require_no_regression
 from gapless.exchange import load_onnx_policy
 from gapless.logs import (
     check_log,
@@ -44,7 +46,16 @@ from .fleet import FleetCommand
 from .options import Common, InWorkspace, OnRobot, policy_to_use
 from .preflight import Preflight
 from .report import Report, report
-from .tables import causes_table, check_table, forecast_table, gap_table, parameter_table, turn_table
+from .scenario import ScenarioCommand
+from .tables import (
+    causes_table,
+    check_table,
+    forecast_table,
+    gap_table,
+    parameter_table,
+    scenario_table,
+    turn_table,
+)
 from .trust import Trust
 from .world import World
 
@@ -125,6 +136,7 @@ class Collect(OnRobot):
             newest, belief = newest_pair(workspace)
             if not self.force:
                 require_promising(stages.forecast(belief, newest), self.recipe.least)
+                require_no_regression(prove(stages, belief, newest, policy_before(workspace, newest)))
             return stages.policy(newest), {"policy": newest.id}
         path = Path(str(self.policy))
         found = load_onnx_policy(path, workspace.interface)
@@ -233,15 +245,23 @@ class TrainPolicy(InWorkspace):
 
 @dataclass(frozen=True)
 class Check(InWorkspace):
-    """Does the newest policy pass, in simulators that the belief allows?"""
+    """Does the newest policy pass, in simulators that the belief allows, and in the workspace's scenarios?
+
+    Scenarios are files in its folder `scenarios`; the policy in place before this one plays them in the same worlds.
+    """
 
     def run(self) -> dict[str, Any]:
         workspace = self.open()
         with workspace.locked(), working("check") as tell:
             policy, belief = newest_pair(workspace)
-            made = self.stages(workspace, tell).check(belief, policy)
+            stages = self.stages(workspace, tell)
+            made = stages.check(belief, policy)
+            proved = prove(stages, belief, policy, policy_before(workspace, policy))
         check_table(made.figures)
-        return made.figures
+        if proved is None:
+            return made.figures
+        scenario_table(proved.figures)
+        return {**made.figures, **proved.figures}
 
 
 @dataclass(frozen=True)
@@ -322,6 +342,13 @@ def newest_pair(workspace: Workspace) -> tuple[Artifact, Artifact | None]:
     return policy_to_use(workspace), beliefs[-1] if beliefs else None
 
 
+def policy_before(workspace: Workspace, policy: Artifact) -> Artifact | None:
+    """The policy that this one would take the place of, if there was one."""
+    listed = workspace.store.all("policy")
+    earlier = listed[: [a.id for a in listed].index(policy.id)]
+    return standing(workspace.store, earlier) if earlier else None
+
+
 COMMANDS: dict[str, type] = {
     "new": New,
     "collect": Collect,
@@ -335,6 +362,7 @@ COMMANDS: dict[str, type] = {
     "clone": CloneRobotCommand,
     "train": TrainPolicy,
     "check": Check,
+    "scenario": ScenarioCommand,
     "forecast": Forecast,
     "crank": Crank,
     "report": Report,

@@ -66,7 +66,7 @@ class OnRobot(InWorkspace):
     robot: str = field(kw_only=True)
     """twin:NAME?seed=0&tier=A, lerobot:NAME?port=…, path/to/file.py:Class, or package.module:Class."""
     force: bool = False
-    """Send a policy to the robot whatever its forecast."""
+    """Send a policy to the robot whatever its forecast and its scenarios."""
 
 
 def asked_recipe(arguments: list[str]) -> tuple[list[str], Recipe | None]:

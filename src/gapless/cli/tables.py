@@ -73,6 +73,22 @@ def check_table(figures: dict[str, Any]) -> None:
     table(f"{figures['passed']} of {figures['of']} starts pass", ["start", "margin", "return"], rows)
 
 
+def scenario_table(figures: dict[str, Any]) -> None:
+    """How often each scenario holds, beside the policy in place."""
+    rows = [
+        [
+            r["name"], f"{r['passed']}/{r['of']}", f"{r['low']:.0%} … {r['high']:.0%}",
+            "–" if r["before"] is None else f"{r['before']}/{r['of']} (loses {r['lost']}, wins {r['won']})",
+            "worse" if r["regressed"] else "", r["worst"],
+        ]
+        for r in figures["scenarios"]
+    ]  # fmt: skip
+    columns = ["scenario", "holds", "95 %", "policy in place", "", "worst of all worlds"]
+    table("Scenarios, each in worlds that the belief allows", columns, rows)
+    for name in figures["regressed"]:
+        say(f"The policy lost {name!r}, beyond what chance would do: it is not deployed unless forced.")
+
+
 def forecast_table(figures: dict[str, Any]) -> None:
     """The interval."""
     share = f"{figures['share']:.0%}"

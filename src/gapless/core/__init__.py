@@ -4,6 +4,7 @@ from .artifact import Artifact, Store
 from .belief import Belief, Gaussian, Point, Uniform, complete, nominal_belief, prior_belief
 from .block import Block, Chain
 from .chosen import Chosen
+from .disturbance import Disturbance
 from .errors import GaplessError
 from .interface import Channel, Interface
 from .log import Log, on_one_clock
@@ -26,6 +27,7 @@ __all__ = [
     "Chain",
     "Channel",
     "Chosen",
+    "Disturbance",
     "Feature",
     "GaplessError",
     "Gaussian",

@@ -50,6 +50,10 @@ class Simulator(ABC):
     def step(self, state: State, command: Signals, key: Key) -> tuple[State, Signals, Signals]:
         """One control period later: the state, what sensors read, what only a simulator knows. Consumes `state`."""
 
+    def change(self, state: State, params: Params) -> State:
+        """The state with other parameters from now on, each (world,). Consumes `state`."""
+        raise GaplessError("the parameters of this simulator stay as they are within an episode. Use MuJoCo for this.")
+
     @abstractmethod
     def snapshot(self, state: State) -> State:
         """A copy that later steps do not touch."""

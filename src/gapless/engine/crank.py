@@ -10,6 +10,7 @@ from gapless.robots import Gate
 from .causes import main_causes
 from .incumbent import standing
 from .recipe import Recipe
+from .scenarios import KIND, prove, require_no_regression
 from .stages import Stages, Tell, to_nobody
 from .workspace import Workspace
 
@@ -31,6 +32,8 @@ class Turn:
     outcome: Artifact
     standing: Artifact
     """The policy to stand by after it: this crank's, or an earlier one that did better on the robot."""
+    scenarios: Artifact | None = None
+    """How the policy did in the workspace's scenarios before it was deployed, where there were any."""
 
     def figures(self) -> dict:
         """What is printed about it."""
@@ -48,6 +51,7 @@ class Turn:
             "inside": outcome["inside"],
             "verdict": f"{outcome['passed']}/{outcome['of']}",
             "policy_of": self.standing.recipe["crank"],
+            "scenarios": [] if self.scenarios is None else self.scenarios.figures["scenarios"],
         }
 
 
@@ -92,14 +96,29 @@ def _turn(stages: Stages, robot: Robot, logs: list[Artifact], before: list[Artif
     store, crank = stages.workspace.store, stages.crank
     belief = stages.learn(logs)
     gap = stages.gap(belief, logs)
-    policy = stages.train(belief, standing(store, before, crank - 1) if before else None)
+    in_place = standing(store, before, crank - 1) if before else None
+    policy = stages.train(belief, in_place)
     attribution = stages.attribute(belief, logs, policy) if stages.recipe.explain else None
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)
+    proved = _proved(stages, belief, policy, in_place)
     deployed = stages.deploy(robot, policy, forecast)
     outcome = stages.outcome(forecast, deployed)
     spent, best = robot_seconds_spent(store, crank), standing(store, [*before, policy], crank)
-    return Turn(crank, spent, belief, gap, attribution, policy, check, forecast, outcome, best), deployed
+    return Turn(crank, spent, belief, gap, attribution, policy, check, forecast, outcome, best, proved), deployed
+
+
+def _proved(stages: Stages, belief: Artifact, policy: Artifact, in_place: Artifact | None) -> Artifact | None:
+    """How the policy did in the scenarios there were before it was deployed; raises where it may not be."""
+    store, crank = stages.workspace.store, stages.crank
+    if any(a.parents.get("policy") == policy.id and a.recipe["crank"] == crank for a in store.all("logs")):
+        # It has been on the robot: scenarios that somebody wrote since then do not call it back.
+        known = [a for a in store.all(KIND) if a.parents.get("policy") == policy.id and a.recipe["crank"] == crank]
+        return known[-1] if known else None
+    proved = prove(stages, belief, policy, in_place)
+    if not stages.recipe.force:
+        require_no_regression(proved)
+    return proved
 
 
 def robot_seconds_spent(store: Store, until_crank: int | None = None) -> float:

@@ -28,12 +28,14 @@ class Recipe:
     """Starts of the check."""
     draws: int = 64
     """Draws from the belief behind each forecast."""
+    scenario_draws: int = 64
+    """Worlds in which each scenario is played."""
     share: float = 0.8
     """Probability that the forecast's interval claims."""
     least: float | None = None
     """Hold a policy back when its forecast's lower end is below this; without it, it must beat a robot that rests."""
     force: bool = False
-    """Send a policy to the robot whatever its forecast."""
+    """Send a policy to the robot whatever its forecast and its scenarios."""
     limits: Limits = field(default_factory=Limits)
     """When the robot is stopped, beyond the limits of its interface."""
     excite: Excite = field(default_factory=Excite)
@@ -63,8 +65,13 @@ class Recipe:
     that was not finished goes on instead."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1 or self.deploy < 1 or self.excite_first < 1 or self.checks < 1:
-            raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation and check.")
+        if (
+            not 0 < self.share < 1
+            or self.deploy < 1
+            or self.excite_first < 1
+            or min(self.checks, self.scenario_draws) < 1
+        ):
+            raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation, check and draw.")
 
     @classmethod
     def by(cls, word: str) -> "Recipe":

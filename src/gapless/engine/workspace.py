@@ -32,8 +32,8 @@ from gapless.tasks import TASKS
 from .trust import require_trusted, task_claim, task_file, trust
 
 SETTINGS, MODEL, PARAMS, INTERFACE = "workspace.json", "model.xml", "params.toml", "interface.json"
-ARTIFACTS, LOCK = "artifacts", ".lock"
-WRITTEN = (SETTINGS, MODEL, PARAMS, INTERFACE, ARTIFACTS, LOCK, "progress", "mapping.toml")
+ARTIFACTS, LOCK, SCENARIOS = "artifacts", ".lock", "scenarios"
+WRITTEN = (SETTINGS, MODEL, PARAMS, INTERFACE, ARTIFACTS, LOCK, SCENARIOS, "progress", "mapping.toml")
 """What commands write in a workspace, with everything whose name begins like the report's."""
 
 

@@ -50,10 +50,13 @@ class Windows:
 
 def cut(simulator: Simulator, logs: list[Log], seconds: float, every_s: float | None = None) -> Windows | None:
     """Windows of `seconds`, one beginning every `every_s` (default: end to end); None where no log is long enough."""
-    columns = tuple((c.name, k) for c in simulator.interface.measurements for k in range(c.width))
     pieces = [(index, begin) for index, log in enumerate(logs) for begin in _begins(log, seconds, every_s or seconds)]
-    if not pieces:
-        return None
+    return cut_at(simulator, logs, pieces, seconds) if pieces else None
+
+
+def cut_at(simulator: Simulator, logs: list[Log], pieces: list[tuple[int, float]], seconds: float) -> Windows:
+    """Windows of `seconds` that begin where `pieces` says: each a log's index and a time in it."""
+    columns = tuple((c.name, k) for c in simulator.interface.measurements for k in range(c.width))
     clocks = [[_samples(logs[i], name, begin, seconds) for i, begin in pieces] for name, _ in columns]
     most = [max(len(rows) for rows in column) for column in clocks]
     times, measured, present = (np.zeros((len(pieces), sum(most))) for _ in range(3))

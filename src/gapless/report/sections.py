@@ -9,6 +9,7 @@ from .insight import bugs, excitation, parts, unexplained
 from .intervals import combination_chart, fit_table, parameters_chart
 from .markup import join, tag
 from .rows import forecasts_chart
+from .scenarios import scenarios
 from .screen import about, screen
 from .story import FILM, Story
 from .tables import lineage_table, loop_table, parameters_table
@@ -23,9 +24,10 @@ FOLDED = 40
 def sections(story: Story, without_film: str = "") -> list[Section]:
     """All parts of the page, in order."""
     learned = (bugs, excitation, prediction, gap, unexplained, parameters, causes)
-    used = (learning, forecasts, verdicts, lineage)
+    used = (learning, forecasts, verdicts)
     begin = [loop(story), film(story, without_film), *(tell(story) for tell in learned)]
-    return [*begin, *parts(story), *actuators(story), *(tell(story) for tell in used)]
+    end = [*(tell(story) for tell in used), *scenarios(story), lineage(story)]
+    return [*begin, *parts(story), *actuators(story), *end]
 
 
 def loop(story: Story) -> Section:

@@ -2,6 +2,7 @@
 
 from .around import Around
 from .completing import Completed, complete_model
+from .disturbed import Disturbed
 from .drive import Agent, Loop, Restart
 from .finer import finer
 from .jax_cartpole import JaxCartpole
@@ -18,6 +19,7 @@ __all__ = [
     "Agent",
     "Around",
     "Completed",
+    "Disturbed",
     "Episodes",
     "JaxCartpole",
     "Loop",

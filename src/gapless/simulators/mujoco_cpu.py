@@ -164,6 +164,15 @@ class MujocoSimulator(Simulator):
             state.trail[:, -1] = new[:, -1]
         return state, *self._read(state, key)
 
+    def change(self, state: MujocoState, params: Params) -> MujocoState:
+        """What is under way stays so; readings that become late are as old as what was last read."""
+        before, rows = state.late, state.batch.state.copy()
+        self._write_params(state, np.arange(self.worlds), {k: np.asarray(v, np.float64) for k, v in params.items()})
+        state.batch.state[:] = rows
+        if state.late and not before:
+            state.trail[:] = state.trail[:, -1:]
+        return state
+
     def snapshot(self, state: MujocoState) -> MujocoState:
         return replace(
             state,

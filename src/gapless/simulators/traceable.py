@@ -84,6 +84,9 @@ class TraceableSimulator(Simulator):
         state = state._replace(position=position, velocity=velocity, past=past)
         return state, *self._read(state, key)
 
+    def change(self, state: TracedState, params: Params) -> TracedState:
+        return state._replace(params=state.params | {k: jnp.asarray(v, jnp.float32) for k, v in params.items()})
+
     def snapshot(self, state: TracedState) -> TracedState:
         return state
 

@@ -131,6 +131,10 @@ class CloneSimulator(Simulator):
         state = state._replace(position=now[0], velocity=now[1], past=past, disagreement=now[2])
         return state, *self._read(state, key)
 
+    def change(self, state: ClonedState, params: Params) -> ClonedState:
+        now = state.params | {k: jnp.asarray(v, jnp.float32) for k, v in params.items()}
+        return state._replace(params=now, weights=self._weights(now), modulation=self._modulation(now))
+
     def snapshot(self, state: ClonedState) -> ClonedState:
         return state
 
