@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gapless.core import Artifact, Chosen, GaplessError, Gaussian, Log, prior_belief
-from gapless.engine import Recipe, Stages, Workspace, clones
+from gapless.engine import Recipe, Stages, Workspace, clones, train_policy
 from gapless.engine.clones import Attempt, nearer, taught_clones, try_clone
 from gapless.engine.fits import fit_figures
 from gapless.engine.parts import write_learned
@@ -119,7 +119,7 @@ def test_policies_are_trained_checked_and_forecast_in_a_clone(workspace: Workspa
     tiny = Train(Ppo(worlds=8, steps=8, epochs=1, minibatches=1, hidden=(8, 1), budget=64), looks=1, worlds=4)
     stages = Stages(workspace, Recipe(checks=2, draws=4, deploy=1, train=tiny), 0, 1)
     belief = learned(workspace, BETTER)
-    policy = stages.train(belief, None)
+    policy = train_policy(stages, belief, None)
     assert policy.parents["belief"] == belief.id
     assert stages.check(belief, policy).figures["of"] == 2
     assert np.isfinite(stages.forecast(belief, policy).figures["mean"])

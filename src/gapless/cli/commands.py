@@ -21,6 +21,7 @@ from gapless.engine import (
     require_promising,
     robot_seconds_spent,
     standing,
+    train_policy,
 )
 from gapless.engine.scenarios import prove, require_no_regression
 from gapless.exchange import load_onnx_policy
@@ -237,7 +238,7 @@ class TrainPolicy(InWorkspace):
         with workspace.locked(), working("train") as tell:
             beliefs, policies = workspace.store.all("belief"), workspace.store.all("policy")
             begin = None if self.scratch or not policies else policies[-1]
-            made = self.stages(workspace, tell).train(beliefs[-1] if beliefs else None, begin)
+            made = train_policy(self.stages(workspace, tell), beliefs[-1] if beliefs else None, begin)
         f = made.figures
         table("Trained", ["policy", "steps", "return", "passing"], [[made.id, f["steps"], f["return"], f["passed"]]])
         return f

@@ -6,6 +6,7 @@ from .forecasts import require_promising
 from .incumbent import standing
 from .recipe import Recipe
 from .stages import Stages
+from .training import train_policy
 from .usable import usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 
@@ -23,5 +24,6 @@ __all__ = [
     "require_promising",
     "robot_seconds_spent",
     "standing",
+    "train_policy",
     "usable",
 ]

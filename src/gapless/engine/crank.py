@@ -12,6 +12,7 @@ from .incumbent import standing
 from .recipe import Recipe
 from .scenarios import KIND, prove, require_no_regression
 from .stages import Stages, Tell, to_nobody
+from .training import train_policy
 from .workspace import Workspace
 
 
@@ -97,7 +98,7 @@ def _turn(stages: Stages, robot: Robot, logs: list[Artifact], before: list[Artif
     belief = stages.learn(logs)
     gap = stages.gap(belief, logs)
     in_place = standing(store, before, crank - 1) if before else None
-    policy = stages.train(belief, in_place)
+    policy = train_policy(stages, belief, in_place)
     attribution = stages.attribute(belief, logs, policy) if stages.recipe.explain else None
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)

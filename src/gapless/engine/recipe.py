@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from gapless.core import GaplessError
+from gapless.exchange.curves import Kept
 from gapless.learn import Attribute, Excite, Identify, LearnResidual
 from gapless.learn.clone_robot import LearnClone
 from gapless.robots import Limits
@@ -58,6 +59,8 @@ class Recipe:
     """How the first policy is trained."""
     again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))
     """How a policy is trained further from the last crank's."""
+    curves: Kept = "tensorboard"
+    """Who keeps the curves of a training: event files in the workspace's folder `curves`, or a tracker that is installed."""
     explain: bool = True
     """Whether each crank also says what causes the gap."""
     afresh: bool = True

@@ -27,7 +27,6 @@ from gapless.core import (
     prior_belief,
     read_belief,
 )
-from gapless.core.artifact import artifact_id
 from gapless.learn import (
     Design,
     Finding,
@@ -43,10 +42,9 @@ from gapless.learn import (
 from gapless.learn.clone_robot import Candidate
 from gapless.logs import split, write_logs
 from gapless.nets.policy import NetworkPolicy
-from gapless.nets.stored_policy import load_policy, save_policy
+from gapless.nets.stored_policy import load_policy
 from gapless.robots import Gate
 from gapless.simulators import Rollout, logs_of
-from gapless.train import Along, Checkpoint, Train, Trained, train
 
 from .causes import attribution_figures
 from .clones import Attempt, beside, nearer, try_clone
@@ -54,7 +52,6 @@ from .episodes import LOGS, EpisodeFile, Plan, episode_figures, good_part, keep_
 from .fits import fit_figures
 from .forecasts import Still, interval, require_promising, score
 from .gaps import Known, gap_figures
-from .incumbent import KEPT, deployments, gives_way, shown_by
 from .parts import BELIEF, identified_alone, physics_of, simulator_of, write_learned
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
@@ -244,51 +241,6 @@ class Stages:
             return attribution_figures(found)
 
         return self.workspace.store.make("attribution", made_of, recipe, build)
-
-    def train(self, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
-        """A policy for everything that the belief allows: the best of the recipe's ways there."""
-        passed = None if begin_with is None else float(begin_with.figures["passed"])
-        ways = [(recipe, begin_with if goes_on else None) for recipe, goes_on in self.recipe.ways(passed)]
-        made_of = ({} if belief is None else {"belief": belief.id}) | (
-            {} if begin_with is None else {"begin_with": begin_with.id}
-        )
-        made_from = {"crank": self.crank, "seed": self.seed, "task": self.workspace.settings.task}
-        made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
-        seen = [] if begin_with is None else deployments(self.workspace.store, begin_with, self.crank or None)
-        made_of |= {f"seen{k}": a.id for k, a in enumerate(seen)}
-
-        def build(folder: Path) -> dict[str, Any]:
-            found = [self._trained(belief, recipe, begin, progress / str(k)) for k, (recipe, begin) in enumerate(ways)]
-            best = max(found, key=lambda trained: trained.value)
-            kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
-            save_policy(folder, self.policy(begin_with) if begin_with is not None and kept else best.policy)
-            return {
-                "curve": best.curve,
-                "steps": sum(trained.steps for trained in found),
-                "return": found[0].curve[0][1] if kept else best.value,
-                "passed": best.passed,
-                "solved": best.passed == 1.0,
-                "afresh": not kept and best is found[-1] and len(found) > 1,
-                KEPT: begin_with.id if begin_with is not None and kept else None,
-            }
-
-        progress = self.workspace.folder / "progress" / f"train-{artifact_id('policy', made_of, made_from)}"
-        made = self.workspace.store.make("policy", made_of, made_from, build)
-        shutil.rmtree(progress, ignore_errors=True)
-        return made
-
-    def _trained(self, belief: Artifact | None, recipe: Train, begin_with: Artifact | None, progress: Path) -> Trained:
-        """Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
-
-        def told(steps: int, figures: dict[str, float]) -> None:
-            share = min(1.0, steps / recipe.method.budget)
-            self.tell(f"training, {steps:,} steps, return {figures['return']:.2f}", share)
-
-        known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
-        begin = None if begin_with is None else self.policy(begin_with)
-        along = Along(begin, checkpoint=Checkpoint(progress), tell=told)
-        key = key_for(self.seed, "train", self.crank)
-        return train(self.simulator(belief), known, self.workspace.task, recipe, key, along)
 
     def check(self, belief: Artifact | None, policy: Artifact) -> Artifact:
         """Whether the policy passes from ten starts, in ten simulators that the belief allows."""

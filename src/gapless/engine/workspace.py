@@ -33,7 +33,7 @@ from .trust import require_trusted, task_claim, task_file, trust
 
 SETTINGS, MODEL, PARAMS, INTERFACE = "workspace.json", "model.xml", "params.toml", "interface.json"
 ARTIFACTS, LOCK, SCENARIOS = "artifacts", ".lock", "scenarios"
-WRITTEN = (SETTINGS, MODEL, PARAMS, INTERFACE, ARTIFACTS, LOCK, SCENARIOS, "progress", "mapping.toml")
+WRITTEN = (SETTINGS, MODEL, PARAMS, INTERFACE, ARTIFACTS, LOCK, SCENARIOS, "progress", "curves", "mapping.toml")
 """What commands write in a workspace, with everything whose name begins like the report's."""
 
 

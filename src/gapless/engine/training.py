@@ -1,0 +1,79 @@
+"""The stage that trains: a belief → a policy, the best of the recipe's ways there, kept look by look and drawn as curves."""
+
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from gapless.core import Artifact, key_for, nominal_belief
+from gapless.core.artifact import artifact_id
+from gapless.exchange.curves import open_curves
+from gapless.nets.stored_policy import save_policy
+from gapless.train import Along, Checkpoint, Train, Trained, train
+
+from .incumbent import KEPT, deployments, gives_way, shown_by
+from .stages import Stages
+
+KIND = "policy"
+CURVES = "curves"
+"""Folder of the event files in a workspace."""
+Way = tuple[Train, Artifact | None]
+"""A recipe, and the policy to go on from."""
+
+
+def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
+    """A policy for everything that the belief allows: the best of the recipe's ways there."""
+    workspace = stages.workspace
+    passed = None if begin_with is None else float(begin_with.figures["passed"])
+    ways: list[Way] = [(recipe, begin_with if goes_on else None) for recipe, goes_on in stages.recipe.ways(passed)]
+    made_of = {} if belief is None else {"belief": belief.id}
+    made_of |= {} if begin_with is None else {"begin_with": begin_with.id}
+    made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
+    made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
+    seen = [] if begin_with is None else deployments(workspace.store, begin_with, stages.crank or None)
+    made_of |= {f"seen{k}": a.id for k, a in enumerate(seen)}
+    name = artifact_id(KIND, made_of, made_from)
+    progress = workspace.folder / "progress" / f"train-{name}"
+
+    def build(folder: Path) -> dict[str, Any]:
+        found = [_trained(stages, belief, way, progress / f"{k}") for k, way in enumerate(ways)]
+        best = max(found, key=lambda trained: trained.value)
+        kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
+        save_policy(folder, stages.policy(begin_with) if begin_with is not None and kept else best.policy)
+        return {
+            "curve": best.curve,
+            "steps": sum(trained.steps for trained in found),
+            "return": found[0].curve[0][1] if kept else best.value,
+            "passed": best.passed,
+            "solved": best.passed == 1.0,
+            "afresh": not kept and best is found[-1] and len(found) > 1,
+            KEPT: begin_with.id if begin_with is not None and kept else None,
+        }
+
+    made = workspace.store.make(KIND, made_of, made_from, build)
+    shutil.rmtree(progress, ignore_errors=True)
+    return made
+
+
+def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) -> Trained:
+    """Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
+    (recipe, begin_with), workspace = way, stages.workspace
+    name, known = (
+        workspace.settings.name,
+        nominal_belief(workspace.parameters) if belief is None else stages.belief(belief),
+    )
+    run = f"{stages.crank}-{progress.parent.name}-{progress.name}"
+    curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, name, run)
+
+    def told(steps: int, figures: dict[str, float]) -> None:
+        curves.note(steps, figures)
+        share = min(1.0, steps / recipe.method.budget)
+        stages.tell(f"training, {steps:,} steps, return {figures['return']:.2f}", share)
+
+    begin = None if begin_with is None else stages.policy(begin_with)
+    along = Along(begin, checkpoint=Checkpoint(progress), tell=told)
+    key = key_for(stages.seed, "train", stages.crank)
+    try:
+        return train(stages.simulator(belief), known, workspace.task, recipe, key, along)
+    finally:
+        curves.close()
