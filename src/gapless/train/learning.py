@@ -35,8 +35,8 @@ class Learning(ABC):
         """The policy as it is now."""
 
     @abstractmethod
-    def begin(self, key: PRNGKeyArray) -> None:
-        """All worlds begin anew; what was learnt stays."""
+    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
+        """All worlds begin anew, with params from the place's belief or another of its form; what was learnt stays."""
 
     @abstractmethod
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
