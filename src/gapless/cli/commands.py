@@ -75,7 +75,8 @@ class New(Common):
     model: str = field(kw_only=True)
     """An MJCF or URDF file, or the name of a built-in model (cartpole, furuta, puck, hopper)."""
     task: str = field(kw_only=True)
-    """A built-in task (swingup, rotary-swingup, slide, hop, hop-back) or file.py:Class."""
+    """A built-in task (swingup, rotary-swingup, slide, hop, hop-back), one made for the robot (reach:CHANNEL, hold:CHANNEL,
+    follow:CHANNEL, recover:CHANNEL; =VALUE names the target), or file.py:Class."""
     period_s: float = 0.02
     """Control period; rounded to the model's time step."""
 

@@ -50,7 +50,7 @@ class Doctor(Common):
     robot: str | None = None
     """twin:NAME?seed=0&tier=A, path/to/file.py:Class, or package.module:Class."""
     task: str | None = None
-    """A built-in task, or path/to/file.py:Class."""
+    """A built-in task, one made for the model such as reach:CHANNEL, or path/to/file.py:Class."""
     model: str | None = None
     """An MJCF or URDF file, or the name of a built-in model."""
     period_s: float = 0.02
@@ -74,7 +74,8 @@ class Doctor(Common):
     def _examined(self, tell: Callable[..., None]) -> list[Finding]:
         found: list[Finding] = []
         simulator = self._load("model", self.model, self._simulator, found)
-        task = self._load("task", self.task, find_task, found)
+        place = None if simulator is None else lambda: simulator
+        task = self._load("task", self.task, lambda spec: find_task(spec, simulator=place), found)
         robot = self._load("robot", self.robot, find_robot, found)
         found += examine({"units": (units.are_si, units.agree)}, _sides(robot, task, simulator))
         if simulator is not None:

@@ -2,7 +2,7 @@
 
 import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mujoco
 
-from gapless.core import GaplessError, Interface, Parameter, Store, Task
+from gapless.core import GaplessError, Interface, Parameter, Simulator, Store, Task
 from gapless.core.artifact import write_text
 from gapless.core.inside import require_inside
 from gapless.core.loading import load_class
@@ -24,10 +24,11 @@ from gapless.simulators import (
     propose_interface,
     propose_parameters,
     read_parameters,
+    stretches,
     write_parameters,
 )
 from gapless.simulators.model_text import files_outside
-from gapless.tasks import TASKS
+from gapless.tasks import TASKS, VERBS, generate, is_generated
 
 from .trust import require_trusted, task_claim, task_file, trust
 
@@ -68,7 +69,7 @@ class Workspace:
     @cached_property
     def task(self) -> Task:
         require_trusted(self.folder, "task", self._task_claim)
-        return find_task(self.settings.task, self.folder)
+        return find_task(self.settings.task, self.folder, lambda: self.simulator)
 
     @cached_property
     def interface(self) -> Interface:
@@ -98,7 +99,8 @@ class Workspace:
     @property
     def _task_claim(self) -> list[str]:
         spec = self.settings.task
-        return [] if spec in TASKS or ":" not in spec else task_claim(self.folder, spec)
+        written = spec in TASKS or is_generated(spec) or ":" not in spec
+        return [] if written else task_claim(self.folder, spec)
 
     @property
     def _model_claim(self) -> list[str]:
@@ -130,11 +132,11 @@ def new_workspace(folder: Path, model: str, task: str, seed: int = 0, period_s: 
         raise GaplessError(f"{folder} exists and is not empty. Choose another name, or remove it.")
     source = _model_path(model)
     completed, task = complete_model(source), _absolute(task)
-    wanted = find_task(task)
-    compiled = completed.model
-    interface = _with_units(propose_interface(compiled, source.stem, period_s), wanted)
+    compiled, beside = completed.model, source.with_suffix(".toml")
+    proposed = propose_interface(compiled, source.stem, period_s)
+    wanted = find_task(task, simulator=lambda: MujocoSimulator(compiled, proposed, ()))
+    interface = _with_units(proposed, wanted)
     _require_channels(interface, wanted)
-    beside = source.with_suffix(".toml")
     parameters = read_parameters(beside) if beside.is_file() else propose_parameters(compiled, interface)
     MujocoSimulator(compiled, interface, parameters)  # so that what does not fit is said now
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,16 +167,28 @@ def open_workspace(folder: Path) -> Workspace:
     )
 
 
-def find_task(spec: str, folder: Path = Path()) -> Task:
-    """A built-in task by name, or a user's by file.py:Class, relative to a folder."""
+def find_task(spec: str, folder: Path = Path(), simulator: Callable[[], Simulator] | None = None) -> Task:
+    """A built-in task by name, one made for a simulator by VERB:CHANNEL, or a user's by file.py:Class, relative to a folder."""
     if spec in TASKS:
         return TASKS[spec]()
+    if is_generated(spec):
+        return _generated(spec, simulator)
     if ":" not in spec:
-        raise GaplessError(f"there is no task {spec!r}; built in are {', '.join(TASKS)}, others are file.py:Class.")
+        raise GaplessError(
+            f"there is no task {spec!r}; built in are {', '.join(TASKS)}, made for any robot are "
+            f"{', '.join(f'{verb}:CHANNEL' for verb in VERBS)}, others are file.py:Class."
+        )
     made = load_class(_absolute(spec, folder), "task")()
     if not isinstance(made, Task):
         raise GaplessError(f"{spec} is not a task: its class must derive from gapless.core.Task.")
     return made
+
+
+def _generated(spec: str, simulator: Callable[[], Simulator] | None) -> Task:
+    if simulator is None:
+        raise GaplessError(f"the task {spec!r} is made for a robot's model. Name the model, too.")
+    made = simulator()
+    return generate(spec, made.interface, stretches(made))
 
 
 def built_in_models() -> dict[str, Path]:

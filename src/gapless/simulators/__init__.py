@@ -14,6 +14,7 @@ from .replay import holds_of, replay
 from .rollout import Episodes, Rollout, logs_of, rollout
 from .sensing import sensing_parameters
 from .traceable import TraceableSimulator
+from .travel import Stretch, stretches
 
 __all__ = [
     "Agent",
@@ -26,6 +27,7 @@ __all__ = [
     "MujocoSimulator",
     "Restart",
     "Rollout",
+    "Stretch",
     "TraceableSimulator",
     "complete_model",
     "finer",
@@ -38,5 +40,6 @@ __all__ = [
     "replay",
     "rollout",
     "sensing_parameters",
+    "stretches",
     "write_parameters",
 ]

@@ -3,6 +3,7 @@
 from gapless.core import Task
 
 from .carry import Carry
+from .generated import VERBS, generate, is_generated
 from .hop import Hop, HopBack
 from .push import Push
 from .slide import Slide
@@ -10,4 +11,16 @@ from .swingup import RotarySwingUp, SwingUp
 
 TASKS: dict[str, type[Task]] = {t.name: t for t in (SwingUp, RotarySwingUp, Slide, Push, Carry, Hop, HopBack)}
 
-__all__ = ["TASKS", "Carry", "Hop", "HopBack", "Push", "RotarySwingUp", "Slide", "SwingUp"]
+__all__ = [
+    "TASKS",
+    "VERBS",
+    "Carry",
+    "Hop",
+    "HopBack",
+    "Push",
+    "RotarySwingUp",
+    "Slide",
+    "SwingUp",
+    "generate",
+    "is_generated",
+]

@@ -5,26 +5,39 @@ from .confirm import Confirmed, confirmed
 from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
+from .planning import Cem, Mppi, Planning, pace, planner
 from .ppo import Ppo
+from .randomization import Adapt, Adaptive, Curriculum, Table, adaptive, classic
 from .recipes import RECIPES, method_of
 from .train import Along, Train, Trained, train
 
 __all__ = [
     "RECIPES",
+    "Adapt",
+    "Adaptive",
     "Along",
+    "Cem",
     "Checkpoint",
     "Confirmed",
+    "Curriculum",
     "Guard",
     "Learning",
     "Look",
     "Method",
+    "Mppi",
     "Place",
+    "Planning",
     "Ppo",
     "Seen",
+    "Table",
     "Train",
     "Trained",
+    "adaptive",
     "calibrated",
+    "classic",
     "confirmed",
     "method_of",
+    "pace",
+    "planner",
     "train",
 ]
