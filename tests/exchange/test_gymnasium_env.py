@@ -75,11 +75,15 @@ def test_in_the_same_step_an_ended_world_shows_its_next_beginning_and_tells_its_
     env = gymnasium_env(either_kind, quiet, mirror, FOUR)
     assert env.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
     _, begun = env.reset(seed=0)
+    earned = np.zeros(4)
     for _ in range(PERIODS - 1):
-        _, _, terminated, truncated, told = env.step(np.zeros((4, 1)))
+        _, reward, terminated, truncated, told = env.step(-GENTLY)
+        earned += reward
         assert not (terminated | truncated).any() and "final_obs" not in told
-    seen, _, terminated, truncated, told = env.step(GENTLY)
+    seen, reward, terminated, truncated, told = env.step(GENTLY)
     assert truncated.all() and not terminated.any()
+    assert np.allclose(told["final_info"]["episode"]["r"], earned + reward)
+    assert told["final_info"]["episode"]["l"].tolist() == [PERIODS] * 4
     assert told["_final_obs"].all() and told["_final_info"].all()
     last = np.stack(told["final_obs"])
     assert np.allclose(last[:, -2], 1.0) and np.allclose(seen[:, -2], 0.0)

@@ -1,10 +1,14 @@
 """stable-baselines3 trains in practice worlds, and its policy comes home; docs/envs.md says how to install it."""
 
+import warnings
+from pathlib import Path
+
+import jax
 import numpy as np
 import pytest
 
-from gapless.core import GaplessError, Simulator, Task, Uniform
-from gapless.exchange import Practice, sb3_env
+from gapless.core import GaplessError, Params, Signals, Simulator, Task, Uniform
+from gapless.exchange import OnnxPolicy, Practice, bring_home, sb3_env
 from gapless.simulators import JaxCartpole
 
 pytestmark = pytest.mark.interop
@@ -58,3 +62,64 @@ def test_ppo_of_stable_baselines3_learns_what_pays(either_kind: Simulator, quiet
     # 8 periods of 0.02 s with full volts of the right sign would pay 0.16.
     assert abs(before) < 0.05
     assert after > 0.12
+
+
+def test_its_policy_comes_home_and_commands_what_it_commanded_there(
+    traced_cartpole: JaxCartpole, quiet: Uniform, mirror: Task, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("onnxscript", reason="torch writes ONNX with onnxscript; see docs/envs.md")
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    worlds = sb3_env(traced_cartpole, quiet, mirror, Practice(worlds=1, explore=False))
+    env = VecNormalize(worlds)
+    model = PPO("MlpPolicy", env, n_steps=64, batch_size=64, seed=0, device="cpu").learn(256)
+    env.training = False  # from here on its statistics stay as they are
+    network = network_of(torch, model, env).eval()
+    seen = torch.zeros(1, mirror.observe.width(traced_cartpole.interface))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(network, (seen,), tmp_path / "network.onnx", dynamo=True, external_data=False, verbose=False)
+    home = bring_home(tmp_path / "network.onnx", tmp_path / "policy.onnx", traced_cartpole.interface, mirror.observe)
+
+    observation, there = env.reset(), []
+    start, params = worlds.sight.privileged, worlds.sight.params
+    for _ in range(8):
+        command, _ = model.predict(observation, deterministic=True)
+        there.append(10 * float(command[0, 0]))
+        observation, _, done, _ = env.step(command)
+    assert done
+    assert np.ptp(there) > 0.1
+    assert np.allclose(commanded(traced_cartpole, home, (start, params)), there, atol=1e-3)
+
+
+def network_of(torch, model, normal):
+    """Observation → command in ±1, with the normalisation of VecNormalize inside."""
+
+    class Normalised(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.policy = model.policy
+            rms = normal.obs_rms
+            self.register_buffer("mean", torch.tensor(rms.mean, dtype=torch.float32))
+            self.register_buffer("deviation", torch.tensor(np.sqrt(rms.var + normal.epsilon), dtype=torch.float32))
+
+        def forward(self, seen):
+            seen = ((seen - self.mean) / self.deviation).clamp(-normal.clip_obs, normal.clip_obs)
+            return self.policy.action_net(self.policy.mlp_extractor.forward_actor(seen))
+
+    return Normalised()
+
+
+def commanded(simulator: Simulator, policy: OnnxPolicy, begun: tuple[Signals, Params]) -> list[float]:
+    """The volts of one episode in one world."""
+    key, one, volts = jax.random.key(0), simulator.with_worlds(1), []
+    plain = key if one.traceable else np.zeros(2, np.uint32)
+    state, seen, _ = one.reset(one.init(), np.ones(1, bool), begun[1], begun[0], plain)
+    memory = policy.init(key)
+    for _ in range(8):
+        memory, command = policy.step({}, memory, {k: np.asarray(v)[0] for k, v in seen.items()}, 0.0, key)
+        volts.append(float(command["motor"][0]))
+        state, seen, _ = one.step(state, {k: v[None] for k, v in command.items()}, plain)
+    return volts

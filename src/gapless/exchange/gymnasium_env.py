@@ -22,7 +22,7 @@ class PracticeVectorEnv(VectorEnv):
         self.single_action_space = Box(-1.0, 1.0, (worlds.command_width,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._ended = np.zeros(self.num_envs, bool)
+        self._ended, self._earned = np.zeros(self.num_envs, bool), np.zeros(self.num_envs)
         self._sight: Sight | None = None
 
     @property
@@ -48,7 +48,7 @@ class PracticeVectorEnv(VectorEnv):
             self._sight = self.worlds.begin(self.np_random)
         else:
             self._sight = self.worlds.restart(_mask(mask, self.num_envs))
-        self._ended = self._ended & ~mask
+        self._ended, self._earned = self._ended & ~mask, np.where(mask, 0.0, self._earned)
         return self._sight.observation, _told(self._sight, mask)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
@@ -70,13 +70,17 @@ class PracticeVectorEnv(VectorEnv):
 
     def _begin_anew(self, turn: Turn) -> dict[str, Any]:
         """Restarts the worlds that ended; how they did, which the observation no longer shows."""
-        if not turn.ended.any():
+        self._earned = self._earned + turn.reward
+        ended, final = turn.ended, np.full(self.num_envs, None, object)
+        if not ended.any():
             return {}
-        self._sight = self.worlds.restart(turn.ended)
-        shown = np.full(self.num_envs, None, object)
-        for k in np.flatnonzero(turn.ended):
-            shown[k] = turn.sight.observation[k]
-        return _masked({"final_obs": shown, "final_info": _told(turn.sight, turn.ended)}, turn.ended)
+        for k in np.flatnonzero(ended):
+            final[k] = turn.sight.observation[k]
+        # Return and length stand where Gymnasium's RecordEpisodeStatistics puts them inside a single world.
+        episode = _masked({"r": self._earned * ended, "l": self.worlds.age * ended}, ended)
+        told = _told(turn.sight, ended) | _masked({"episode": episode}, ended)
+        self._sight, self._earned = self.worlds.restart(ended), self._earned * ~ended
+        return _masked({"final_obs": final, "final_info": told}, ended)
 
 
 def _told(sight: Sight, where: np.ndarray) -> dict[str, Any]:
