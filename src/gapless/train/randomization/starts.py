@@ -27,7 +27,7 @@ class OtherStarts(Task):
 
     def __init__(self, task: Task) -> None:
         self.task, self.name, self.seconds, self.observe = task, task.name, task.seconds, task.observe
-        self.commands, self.measurements = task.commands, task.measurements
+        self.commands, self.measurements, self.mirror = task.commands, task.measurements, task.mirror
 
     def start(self, key: PRNGKeyArray, n: int) -> Signals:
         return self.task.start(key, n)
