@@ -11,7 +11,7 @@ import pytest
 
 from gapless.core import GaplessError, Params, Point, Signals, Simulator, Task, Uniform, nominal_belief
 from gapless.core.conformance import check_policy
-from gapless.simulators import JaxCartpole, MujocoSimulator, TraceableSimulator
+from gapless.simulators import JaxCartpole, MujocoSimulator, Rollout, TraceableSimulator
 from gapless.tasks import SwingUp
 from gapless.train.planning import Cem, Mppi, Pace, Planning, episode, pace, planner
 
@@ -82,6 +82,15 @@ def test_the_next_period_begins_from_the_last_plan(slider: MakeSlider, stay: Tas
     later = policy.look.later(memory["plan"])
     assert np.allclose(later.mean[:-1], memory["plan"].mean[1:], atol=1e-6)
     assert np.abs(np.asarray(later.mean)).max() > 0.05
+
+
+def test_a_planner_that_compiles_runs_wherever_policies_run(slider: MakeSlider, stay: Task) -> None:
+    sim, recipe = slider(0.1), Planning(Mppi(iterations=2), horizon=8, knots=4, samples=24)
+    policy = planner(sim, nominal_belief(sim.parameters), stay, recipe)
+    episodes = Rollout(sim.with_worlds(2), stay).run(policy, {}, jax.random.key(0))
+    # It goes from 0 towards 1 as far as the price of moving lets it, and then rests there.
+    assert episodes.measurements["place"][-1, :, 0] == pytest.approx(np.ones(2), abs=0.15)
+    assert np.abs(episodes.commands["motor"][-5:]).mean() < 0.3
 
 
 def test_both_kinds_keep_the_contract_of_policies(traced_cartpole: JaxCartpole, cartpole: MujocoSimulator) -> None:
