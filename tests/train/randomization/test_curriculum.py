@@ -1,11 +1,12 @@
 """What to practise next: weights by hand, and a learner that gets further with a curriculum than without."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from gapless.core import GaplessError
-from gapless.train.randomization import Curriculum
+from gapless.train.randomization import Curriculum, graded
 
 
 def test_what_is_passed_half_of_the_time_is_practised_most() -> None:
@@ -52,3 +53,11 @@ def test_a_learner_gets_further_with_a_curriculum() -> None:
 def test_a_curriculum_of_nothing_is_refused() -> None:
     with pytest.raises(GaplessError, match="needs bins"):
         Curriculum(passed=())
+
+
+def test_pushes_and_starts_are_graded_alike() -> None:
+    share = jnp.array([0.0, 0.25, 1.0])
+    pushes = graded({}, {"slider.push": np.full(3, 2.0)}, share)
+    assert pushes["slider.push"] == pytest.approx([0.0, 0.5, 2.0])
+    starts = graded({"hinge.position": np.full((3, 1), 3.0)}, {"hinge.position": np.full((3, 1), 1.0)}, share)
+    assert starts["hinge.position"] == pytest.approx(np.array([[3.0], [2.5], [1.0]]))

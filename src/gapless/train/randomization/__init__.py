@@ -1,7 +1,7 @@
 """What a policy is trained over where no posterior says it: ranges by hand, ranges that adapt, and what to practise next."""
 
 from .adaptive import Adapt, Adaptive, Edge, adaptive
-from .curriculum import Curriculum
+from .curriculum import Curriculum, graded
 from .edges import EdgeTrial
 from .pushes import Pushes, with_pushes
 from .starts import GradedStarts, Starts, WiderStarts
@@ -20,5 +20,6 @@ __all__ = [
     "WiderStarts",
     "adaptive",
     "classic",
+    "graded",
     "with_pushes",
 ]

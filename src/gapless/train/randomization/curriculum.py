@@ -5,8 +5,9 @@ p, as Florensa et al. 2018 keep goals of intermediate difficulty. Difficulty is 
 start, a goal or a push is on the way from the easiest to the task's own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -59,3 +60,14 @@ def draw(weights: Float[Array, " bin"], key: PRNGKeyArray, n: int) -> Float[Arra
     keys = jax.random.split(key)
     chosen = jax.random.choice(keys[0], len(weights), (n,), p=weights)
     return (chosen + jax.random.uniform(keys[1], (n,))) / len(weights)
+
+
+def graded(easy: Mapping[str, Any], own: Mapping[str, Any], difficulty: Float[Array, " n"]) -> dict[str, Any]:
+    """Starts, goals or parameters that far on the way from easy ones to their own; those not named are zero there."""
+    names = sorted({*easy, *own})
+    shape = {name: np.shape(own.get(name, easy.get(name))) for name in names}
+    share = {name: difficulty[:, None] if len(shape[name]) == 2 else difficulty for name in names}
+    return {
+        name: (1 - share[name]) * jnp.asarray(easy.get(name, 0.0)) + share[name] * jnp.asarray(own.get(name, 0.0))
+        for name in names
+    }

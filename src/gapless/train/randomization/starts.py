@@ -1,7 +1,6 @@
 """Tasks that begin elsewhere in training: wider than they are, or on the way from an easy start to their own."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +8,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Log, Signals, Task, Verdict
 
-from .curriculum import Curriculum, draw
+from .curriculum import Curriculum, draw, graded
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,6 @@ class GradedStarts(OtherStarts):
 
     def at(self, difficulty: Float[Array, " n"], key: PRNGKeyArray) -> Signals:
         """Starts of these difficulties: 0 is the easy one, 1 the task's own."""
-        own, share = self.task.start(key, len(difficulty)), difficulty[:, None]
-
-        def between(name: str) -> Any:
-            zero = jnp.zeros((len(difficulty), 1))
-            return (1 - share) * jnp.asarray(self.easy.get(name, 0.0)) + share * own.get(name, zero)
-
-        return {name: between(name) for name in sorted({*own, *self.easy})}
+        n = len(difficulty)
+        easy = {name: jnp.broadcast_to(jnp.asarray(v), (n, 1)) for name, v in self.easy.items()}
+        return graded(easy, self.task.start(key, n), difficulty)
