@@ -145,10 +145,11 @@ def test_gymnasiums_own_wrappers_read_it(gymnasium, traced_cartpole: JaxCartpole
     assert calm.step(GENTLY)[0].shape == (4, 6)
 
 
-def test_a_critics_view_has_a_space_of_its_own(
+def test_skrl_finds_a_critics_view_with_a_space_of_its_own_and_nothing_to_draw(
     gymnasium, traced_cartpole: JaxCartpole, quiet: Uniform, mirror: Task
 ) -> None:
     env = gymnasium_env(traced_cartpole, quiet, mirror, FOUR)
+    assert env.call("render") == (None,) * 4 and env.call("num_envs") == (4,) * 4
     assert env.state_space.shape == (6 + 4 + 3,)
     seen, told = env.reset(seed=0)
     assert np.array_equal(env.state()[:, :6], seen)

@@ -68,6 +68,14 @@ class PracticeVectorEnv(VectorEnv):
         told = _told(self._sight, np.ones(self.num_envs, bool))
         return self._sight.observation, turn.reward, turn.finished, turn.timed_out, told | last
 
+    def render(self) -> None:
+        """Nothing is drawn."""
+
+    def call(self, name: str, *args: Any, **options: Any) -> tuple[Any, ...]:
+        """What each world answers, as Gymnasium's own vector environments say it; all worlds are one and answer alike."""
+        asked = getattr(self, name)
+        return (asked(*args, **options) if callable(asked) else asked,) * self.num_envs
+
     def _begin_anew(self, turn: Turn) -> dict[str, Any]:
         """Restarts the worlds that ended; how they did, which the observation no longer shows."""
         self._earned = self._earned + turn.reward
