@@ -47,7 +47,8 @@ class PracticeVectorEnv(VectorEnv):
             mask = np.ones(self.num_envs, bool)
             self._sight = self.worlds.begin(self.np_random)
         else:
-            self._sight = self.worlds.restart(_mask(mask, self.num_envs))
+            mask = _mask(mask, self.num_envs)
+            self._sight = self.worlds.restart(mask)
         self._ended, self._earned = self._ended & ~mask, np.where(mask, 0.0, self._earned)
         return self._sight.observation, _told(self._sight, mask)
 
