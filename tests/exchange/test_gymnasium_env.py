@@ -115,7 +115,7 @@ def test_without_autoreset_worlds_begin_anew_where_the_mask_says(
     some = np.array([True, False, True, False])
     for _ in range(3):
         env.step(GENTLY)
-    seen, told = env.reset(options={"reset_mask": some})
+    seen, told = env.reset(options={"reset_mask": some.tolist()})
     assert np.allclose(seen[:, -2], [0.0, 1.0, 0.0, 1.0])
     assert np.array_equal(told["_params"], some)
     ends = [env.step(np.zeros((4, 1)))[3].tolist() for _ in range(PERIODS - 3)]
@@ -124,6 +124,8 @@ def test_without_autoreset_worlds_begin_anew_where_the_mask_says(
         env.step(np.zeros((4, 1)))
     with pytest.raises(GaplessError, match="4 truth values"):
         env.reset(options={"reset_mask": [1, 0]})
+    with pytest.raises(GaplessError, match="autoreset is 'Never'; Gymnasium knows SameStep"):
+        gymnasium_env(traced_cartpole, quiet, mirror, FOUR, "Never")  # type: ignore[arg-type]
 
 
 def test_gymnasiums_own_wrappers_read_it(gymnasium, traced_cartpole: JaxCartpole, quiet: Uniform, mirror: Task) -> None:
@@ -145,10 +147,11 @@ def test_gymnasiums_own_wrappers_read_it(gymnasium, traced_cartpole: JaxCartpole
     assert calm.step(GENTLY)[0].shape == (4, 6)
 
 
-def test_a_critics_view_has_a_space_of_its_own(
+def test_skrl_finds_a_critics_view_with_a_space_of_its_own_and_nothing_to_draw(
     gymnasium, traced_cartpole: JaxCartpole, quiet: Uniform, mirror: Task
 ) -> None:
     env = gymnasium_env(traced_cartpole, quiet, mirror, FOUR)
+    assert env.call("render") == (None,) * 4 and env.call("num_envs") == (4,) * 4
     assert env.state_space.shape == (6 + 4 + 3,)
     seen, told = env.reset(seed=0)
     assert np.array_equal(env.state()[:, :6], seen)

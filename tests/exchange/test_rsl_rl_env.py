@@ -1,13 +1,17 @@
 """rsl_rl trains in practice worlds, with a critic that sees more than the policy; docs/envs.md says how to install it."""
 
 import copy
+import warnings
+from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
+import onnx
 import pytest
 
 from gapless.core import Simulator, Task, Uniform
-from gapless.exchange import Practice, rsl_rl_env
+from gapless.exchange import Practice, bring_home, rsl_rl_env
 from gapless.simulators import JaxCartpole
 
 pytestmark = [pytest.mark.interop, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -77,3 +81,29 @@ def earned(torch, runner, env) -> float:
             rewards.append(reward.numpy())
             ends += int(done.sum())
     return float(np.sum(rewards)) / ends
+
+
+def test_its_export_comes_home(
+    torch, traced_cartpole: JaxCartpole, quiet: Uniform, mirror: Task, tmp_path: Path
+) -> None:
+    pytest.importorskip("onnxscript", reason="torch writes ONNX with onnxscript; see docs/envs.md")
+    from rsl_rl.runners import OnPolicyRunner
+
+    interface, file = traced_cartpole.interface, tmp_path / "network.onnx"
+    env = rsl_rl_env(traced_cartpole, quiet, mirror, Practice(worlds=1, explore=False))
+    runner = OnPolicyRunner(env, copy.deepcopy(PPO), log_dir=None, device="cpu")
+    runner.learn(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runner.export_policy_to_onnx(str(tmp_path), file.name)
+    onnx.save(onnx.load(file), file)  # torch puts the weights into another file
+    home = bring_home(file, tmp_path / "policy.onnx", interface, mirror.observe)
+    env = rsl_rl_env(traced_cartpole, quiet, mirror, Practice(worlds=1, explore=False), seed=1)
+    with torch.inference_mode():
+        there = runner.get_inference_policy()(env.get_observations())
+    angle = env.worlds.begin(np.random.default_rng(1)).privileged["hinge.position"][0]
+    key = jax.random.key(0)
+    seen = {"pole.angle": angle, "cart.position": np.zeros(1)}
+    _, command = home.step({}, home.init(key), seen, 0.0, key)
+    assert abs(float(there[0, 0])) > 1e-3
+    assert command["motor"] == pytest.approx(10 * np.clip(float(there[0, 0]), -1, 1), abs=1e-4)

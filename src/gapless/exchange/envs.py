@@ -1,6 +1,6 @@
 """Doors for other learners: a simulator, a belief and a task as the environment that their package trains in."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from gapless.core import Belief, GaplessError, Simulator, Task
 
@@ -24,6 +24,8 @@ def gymnasium_env(
         from .gymnasium_env import PracticeVectorEnv
     except ImportError as error:
         raise _missing("a Gymnasium environment", "gapless[gymnasium]", error) from None
+    if autoreset not in get_args(Autoreset):
+        raise GaplessError(f"autoreset is {autoreset!r}; Gymnasium knows {', '.join(get_args(Autoreset))}.")
     return PracticeVectorEnv(Worlds(simulator, belief, task, practice), autoreset)
 
 

@@ -47,7 +47,8 @@ class PracticeVectorEnv(VectorEnv):
             mask = np.ones(self.num_envs, bool)
             self._sight = self.worlds.begin(self.np_random)
         else:
-            self._sight = self.worlds.restart(_mask(mask, self.num_envs))
+            mask = _mask(mask, self.num_envs)
+            self._sight = self.worlds.restart(mask)
         self._ended, self._earned = self._ended & ~mask, np.where(mask, 0.0, self._earned)
         return self._sight.observation, _told(self._sight, mask)
 
@@ -67,6 +68,14 @@ class PracticeVectorEnv(VectorEnv):
             self._ended = turn.ended
         told = _told(self._sight, np.ones(self.num_envs, bool))
         return self._sight.observation, turn.reward, turn.finished, turn.timed_out, told | last
+
+    def render(self) -> None:
+        """Nothing is drawn."""
+
+    def call(self, name: str, *args: Any, **options: Any) -> tuple[Any, ...]:
+        """What each world answers, as Gymnasium's own vector environments say it; all worlds are one and answer alike."""
+        asked = getattr(self, name)
+        return (asked(*args, **options) if callable(asked) else asked,) * self.num_envs
 
     def _begin_anew(self, turn: Turn) -> dict[str, Any]:
         """Restarts the worlds that ended; how they did, which the observation no longer shows."""
