@@ -23,6 +23,7 @@ from gapless.engine import (
     standing,
     train_policy,
 )
+from gapless.engine.monitors import monitor, watched
 from gapless.engine.scenarios import prove, require_no_regression
 from gapless.exchange import load_onnx_policy
 from gapless.logs import (
@@ -136,10 +137,18 @@ class Collect(OnRobot):
     def _policy(self, stages: Stages, workspace: Workspace) -> tuple[Block, dict[str, str]]:
         if self.policy == "last":
             newest, belief = newest_pair(workspace)
+            before = policy_before(workspace, newest)
             if not self.force:
                 require_promising(stages.forecast(belief, newest), self.recipe.least)
-                require_no_regression(prove(stages, belief, newest, policy_before(workspace, newest)))
-            return stages.policy(newest), {"policy": newest.id}
+                require_no_regression(prove(stages, belief, newest, before))
+            if not self.recipe.monitor:
+                return stages.policy(newest), {"policy": newest.id}
+            watch = monitor(stages, belief, newest, workspace.store.all("logs"))
+            return watched(stages, newest, watch, before), {"policy": newest.id, "monitor": watch.id}
+        if self.recipe.monitor:
+            raise GaplessError(
+                "the monitor watches policies that were trained here. Drop --recipe.monitor, or use `last`."
+            )
         path = Path(str(self.policy))
         found = load_onnx_policy(path, workspace.interface)
         return found, {"onnx": hashlib.sha256(path.read_bytes()).hexdigest()[:12]}

@@ -20,6 +20,13 @@ class Block(eqx.Module):
         """Control periods before the first step of which it wants to hear the commands, where somebody knows them."""
         return 0
 
+    def notes(self, memory: Memory) -> dict[str, Any]:
+        """What the log of an episode should say of it, given the memory at its end: plain values.
+
+        `stopped` is why it went wrong, and `trusted` how many of the first rows anybody may learn from.
+        """
+        return {}
+
     @abstractmethod
     def init(self, key: PRNGKeyArray) -> Memory:
         """The memory before the first step."""

@@ -50,6 +50,10 @@ class Task(ABC):
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
         """Reward per second, from the measurements before and after a command was sent."""
 
+    def terms(self, before: Signals, command: Signals, after: Signals) -> dict[str, Float[Array, " *world"]]:
+        """The reward's named parts, which add up to it; one part where a task names none."""
+        return {"reward": self.reward(before, command, after)}
+
     @abstractmethod
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         """Whether the episode cannot go on; running out of time is not among it."""
@@ -62,7 +66,18 @@ class Task(ABC):
         """The return of an episode: rewards of all transitions in it, times the period."""
         if len(log) < 2:
             return 0.0
-        before = {name: values[: len(log) - 1] for name, values in log.measurements.items()}
-        after = {name: values[1 : len(log)] for name, values in log.measurements.items()}
-        sent = {name: values[:-1] for name, values in log.commands.items()}
-        return float(np.sum(np.asarray(self.reward(before, sent, after)))) * log.interface.period_s
+        return float(np.sum(np.asarray(self.reward(*_transitions(log))))) * log.interface.period_s
+
+    def shares(self, log: Log) -> dict[str, float]:
+        """The return of an episode by the reward's terms."""
+        if len(log) < 2:
+            return {}
+        terms = self.terms(*_transitions(log))
+        return {name: float(np.sum(np.asarray(values))) * log.interface.period_s for name, values in terms.items()}
+
+
+def _transitions(log: Log) -> tuple[Signals, Signals, Signals]:
+    """Measurements before, commands, and measurements after, of every period of a log."""
+    before = {name: values[: len(log) - 1] for name, values in log.measurements.items()}
+    after = {name: values[1 : len(log)] for name, values in log.measurements.items()}
+    return before, {name: values[:-1] for name, values in log.commands.items()}, after

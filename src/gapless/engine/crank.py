@@ -9,6 +9,7 @@ from gapless.robots import Gate
 
 from .causes import main_causes
 from .incumbent import standing
+from .monitors import monitor, watched
 from .recipe import Recipe
 from .scenarios import KIND, prove, require_no_regression
 from .stages import Stages, Tell, to_nobody
@@ -103,7 +104,8 @@ def _turn(stages: Stages, robot: Robot, logs: list[Artifact], before: list[Artif
     check = stages.check(belief, policy)
     forecast = stages.forecast(belief, policy)
     proved = _proved(stages, belief, policy, in_place)
-    deployed = stages.deploy(robot, policy, forecast)
+    under = watched(stages, policy, monitor(stages, belief, policy, logs), in_place) if stages.recipe.monitor else None
+    deployed = stages.deploy(robot, policy, forecast, under)
     outcome = stages.outcome(forecast, deployed)
     spent, best = robot_seconds_spent(store, crank), standing(store, [*before, policy], crank)
     return Turn(crank, spent, belief, gap, attribution, policy, check, forecast, outcome, best, proved), deployed

@@ -55,6 +55,7 @@ def episode_figures(task: Task, log: Log) -> dict[str, Any]:
         "episode": log.source.get("episode"),
         "seconds": log.seconds,
         "return": task.score(log),
+        "terms": task.shares(log),
         "passed": verdict.passed,
         "margin": verdict.margin,
         "stopped": log.source.get("stopped"),

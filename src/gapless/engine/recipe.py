@@ -1,11 +1,13 @@
 """How a crank is turned: every setting of every stage in one place."""
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from gapless.core import GaplessError
 from gapless.exchange.curves import Kept
 from gapless.learn import Attribute, Excite, Identify, LearnResidual
 from gapless.learn.clone_robot import LearnClone
+from gapless.learn.watch import LearnWatch
 from gapless.robots import Limits
 from gapless.train import Ppo, Train, method_of
 
@@ -37,6 +39,12 @@ class Recipe:
     """Hold a policy back when its forecast's lower end is below this; without it, it must beat a robot that rests."""
     force: bool = False
     """Send a policy to the robot whatever its forecast and its scenarios."""
+    monitor: bool = False
+    """Whether a policy is watched on the robot and hands over when the robot does what nobody expects of it."""
+    watch: LearnWatch = field(default_factory=LearnWatch)
+    """How the monitor is learned."""
+    fallback: Literal["rest", "standing"] = "rest"
+    """Who commands after the monitor's alarm: rest, or the policy in place where there is one."""
     limits: Limits = field(default_factory=Limits)
     """When the robot is stopped, beyond the limits of its interface."""
     excite: Excite = field(default_factory=Excite)

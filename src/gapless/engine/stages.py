@@ -55,6 +55,7 @@ from .gaps import Known, gap_figures
 from .parts import BELIEF, identified_alone, physics_of, simulator_of, write_learned
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
+from .terms import term_figures
 from .usable import too_short, usable, why
 from .workspace import Workspace
 
@@ -275,15 +276,19 @@ class Stages:
             passing = float(np.mean([self.workspace.task.judge(log).passed for log in logs]))
             said = interval(means, r.share, before.widen)
             said |= {"share": r.share, "returns": means, "still": float(np.mean(still)), "passing": passing}
+            said |= {"terms": term_figures(self.workspace.task, logs, r.deploy, r.share)}
             return said | {"score": asdict(before)}
 
         return self.workspace.store.make("forecast", made_of, recipe, build)
 
-    def deploy(self, robot: Robot, policy: Artifact, forecast: Artifact) -> Artifact:
-        """The policy on the robot, if its forecast allows or the recipe forces it."""
+    def deploy(self, robot: Robot, policy: Artifact, forecast: Artifact, under: Block | None = None) -> Artifact:
+        """The policy on the robot, if its forecast allows or the recipe forces it; `under` is the policy under watch."""
         if not self.recipe.force:
             require_promising(forecast, self.recipe.least)
-        plan = Plan(self.recipe.deploy, self.workspace.task.seconds, lambda k: self.policy(policy))
+        recipe = {} if under is None else {"monitor": True}
+        plan = Plan(
+            self.recipe.deploy, self.workspace.task.seconds, lambda k: under or self.policy(policy), recipe=recipe
+        )
         return self.collect(robot, "deploy", plan, {"policy": policy.id})
 
     def outcome(self, forecast: Artifact, deployed: Artifact) -> Artifact:

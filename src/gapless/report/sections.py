@@ -13,6 +13,7 @@ from .scenarios import scenarios
 from .screen import about, screen
 from .story import FILM, Story
 from .tables import lineage_table, loop_table, parameters_table
+from .terms import terms
 from .titled import both, panels
 from .verdicts import judged, margins_chart, stops_table
 from .wording import count, fixed, number, percent, times
@@ -26,7 +27,7 @@ def sections(story: Story, without_film: str = "") -> list[Section]:
     learned = (bugs, excitation, prediction, gap, unexplained, parameters, causes)
     used = (learning, forecasts, verdicts)
     begin = [loop(story), film(story, without_film), *(tell(story) for tell in learned)]
-    end = [*(tell(story) for tell in used), *scenarios(story), lineage(story)]
+    end = [*(tell(story) for tell in used), *terms(story), *scenarios(story), lineage(story)]
     return [*begin, *parts(story), *actuators(story), *end]
 
 

@@ -59,7 +59,7 @@ def record(
         raise
     finally:
         gate.to_rest()  # however it ends, the robot does not keep the last command
-    return log_of(rows, interface, {"episode": episode, "stopped": gate.stopped, **_marks(gate)})
+    return log_of(rows, interface, {"episode": episode, **_marks(gate, policy.notes(memory), len(rows))})
 
 
 def _next(gate: Gate, time_s: float) -> tuple[Signals, float]:
@@ -68,9 +68,12 @@ def _next(gate: Gate, time_s: float) -> tuple[Signals, float]:
     return {} if gate.stopped else gate.get_observation(), gate.now()
 
 
-def _marks(gate: Gate) -> dict[str, Any]:
-    """How much the policy pushed against its limits, and how many of the last rows nobody should learn from."""
-    return {"saturated": round(gate.saturated, 4), "spoiled": gate.spoiled}
+def _marks(gate: Gate, notes: dict[str, Any], rows: int) -> dict[str, Any]:
+    """Why it was stopped, how much the policy pushed against its limits, how many last rows nobody should learn from."""
+    noted = dict(notes)
+    stopped, trusted = noted.pop("stopped", None), noted.pop("trusted", rows)
+    spoiled = max(gate.spoiled, rows - trusted)
+    return {"stopped": gate.stopped or stopped, "saturated": round(gate.saturated, 4), "spoiled": spoiled, **noted}
 
 
 def log_of(rows: list[Row], interface: Interface, source: dict[str, Any]) -> Log:

@@ -49,10 +49,18 @@ class Carry(Task):
         return begun
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        return sum(self.terms(before, command, after).values(), start=jnp.zeros(()))
+
+    def terms(self, before: Signals, command: Signals, after: Signals) -> dict[str, Float[Array, " *world"]]:
+        """The box on its target, on its way there, and what haste costs."""
         off = distance(after, TARGET_M, "box")
         haste = sum((command[c.name][..., 0] / FASTEST) ** 2 for c in self.commands)
         nearer = jnp.maximum(1 - off / AWAY_M, 0.0)
-        return 0.5 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.5 * nearer - 0.02 * haste
+        return {
+            "on target": 0.5 * jnp.exp(-((off / WIDTH_M) ** 2)),
+            "nearer": 0.5 * nearer,
+            "haste": -0.02 * jnp.asarray(haste),
+        }
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         away = jnp.maximum(jnp.abs(measurement["box.x"][..., 0]), jnp.abs(measurement["box.y"][..., 0])) > TABLE_M

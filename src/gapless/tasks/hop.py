@@ -72,10 +72,18 @@ class Hop(Task):
         return {k: jnp.where(free, v, still.get(k, 0.0)) for k, v in hopping.items()}
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        return sum(self.terms(before, command, after).values(), start=jnp.zeros(()))
+
+    def terms(self, before: Signals, command: Signals, after: Signals) -> dict[str, Float[Array, " *world"]]:
+        """Standing up, the speed along, and what the volts cost."""
         along = self.way * (after["torso.x"] - before["torso.x"])[..., 0] / PERIOD_S
         effort = sum((command[c.name][..., 0] / VOLTS) ** 2 for c in self.commands)
         upright = 1 - (after["torso.pitch"][..., 0] / LEAN_RAD) ** 2
-        return 0.3 * upright + jnp.clip(along, -FASTEST_M_S, FASTEST_M_S) - 0.02 * effort
+        return {
+            "upright": 0.3 * upright,
+            "along": jnp.clip(along, -FASTEST_M_S, FASTEST_M_S),
+            "volts": -0.02 * jnp.asarray(effort),
+        }
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         height = measurement["torso.z"][..., 0]

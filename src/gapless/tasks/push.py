@@ -62,10 +62,18 @@ class Push(Task):
         return still | {k: still[k] + moved for k in ("puck_x.position", "pusher_x.position")}
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        return sum(self.terms(before, command, after).values(), start=jnp.zeros(()))
+
+    def terms(self, before: Signals, command: Signals, after: Signals) -> dict[str, Float[Array, " *world"]]:
+        """The puck on its target, on its way there, and what haste costs."""
         off = distance(after, TARGET_M)
         haste = sum((command[c.name][..., 0] / FASTEST) ** 2 for c in self.commands)
         nearer = jnp.maximum(1 - off / TARGET_M[0], 0.0)
-        return 0.5 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.5 * nearer - 0.02 * haste
+        return {
+            "on target": 0.5 * jnp.exp(-((off / WIDTH_M) ** 2)),
+            "nearer": 0.5 * nearer,
+            "haste": -0.02 * jnp.asarray(haste),
+        }
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         return jnp.maximum(jnp.abs(measurement["puck.x"][..., 0]), jnp.abs(measurement["puck.y"][..., 0])) > TABLE_M

@@ -80,10 +80,18 @@ class Slide(Task):
         }
 
     def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        return sum(self.terms(before, command, after).values(), start=jnp.zeros(()))
+
+    def terms(self, before: Signals, command: Signals, after: Signals) -> dict[str, Float[Array, " *world"]]:
+        """The puck on its target, on its way there, and what the volts cost."""
         off = distance(after, TARGET_M)
         effort = sum((command[name][..., 0] / VOLTS) ** 2 for name in ("shoulder", "elbow"))
         nearer = jnp.maximum(1 - off / TARGET_M[0], 0.0)
-        return 0.6 * jnp.exp(-((off / WIDTH_M) ** 2)) + 0.4 * nearer - 0.01 * effort
+        return {
+            "on target": 0.6 * jnp.exp(-((off / WIDTH_M) ** 2)),
+            "nearer": 0.4 * nearer,
+            "volts": -0.01 * jnp.asarray(effort),
+        }
 
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         away = jnp.maximum(jnp.abs(measurement["puck.x"][..., 0]), jnp.abs(measurement["puck.y"][..., 0]))

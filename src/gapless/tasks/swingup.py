@@ -68,6 +68,20 @@ class PoleTask(Task):
         effort = (command["motor"][..., 0] / VOLTS) ** 2
         return height * calm * (1 - 0.5 * off_centre) - 0.05 * effort
 
+    def terms(self, before: Signals, command: Signals, after: Signals) -> dict[str, Float[Array, " *world"]]:
+        """How high the pole is, what it loses by its spin and by being off-centre, and what the volts cost."""
+        angle = after[self.pole][..., 0]
+        turned = angle - before[self.pole][..., 0]
+        spin = jnp.arctan2(jnp.sin(turned), jnp.cos(turned)) / PERIOD_S
+        height, calm = (1 - jnp.cos(angle)) / 2, 0.3 + 0.7 * jnp.exp(-((spin / self.calm_rad_s) ** 2))
+        off_centre = (after[self.base][..., 0] / self.reach) ** 2
+        return {
+            "height": height,
+            "spin": height * (calm - 1),
+            "off-centre": -0.5 * height * calm * off_centre,
+            "volts": -0.05 * (command["motor"][..., 0] / VOLTS) ** 2,
+        }
+
     def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
         return jnp.abs(measurement[self.base][..., 0]) > self.reach
 

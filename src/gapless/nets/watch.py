@@ -1,0 +1,174 @@
+"""Whether a machine does what is expected of it: measurements against predictions from a little while before, added up over time.
+
+Each look predicts all measurements one horizon ahead, with a deviation, from a short history and the commands in between. It is a
+small network fitted to simulated episodes of the belief, sensor noise included, so that it knows how far apart healthy machines
+are; it costs microseconds, compiles with the policy, and needs no estimate of the state, which a step of physics would. What is
+off is counted in those deviations, freed of the correlations that healthy episodes have, and summed as Page (1954) does: the sum
+falls back to zero while all is well and crosses a threshold soon after it is not. A reading that repeats itself bit for bit, as
+none does that is alive, is off as well, however well it was expected.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from gapless.core import Interface, Signals
+
+LEAST, MOST = -7.0, 3.0
+"""Logarithms of the smallest and largest deviation of a look, in typical changes of its measurement."""
+RUNAWAY = 20.0
+"""One period adds no more than this to the sum: a single bad reading is not a fault."""
+
+
+class Past(eqx.Module):
+    """A short history of a machine, newest first, as the numbers that a network reads."""
+
+    turns: tuple[bool, ...] = eqx.field(static=True)
+    """Which measurements are angles without limits: they are seen as sine and cosine, their changes across the seam."""
+    frames: int = eqx.field(static=True)
+    """Measurements that a look sees, the one it begins from included."""
+
+    def change(self, after: Float[Array, "*n width"], before: Float[Array, "*n width"]) -> Float[Array, "*n width"]:
+        """What was added, the short way round for angles."""
+        off = after - before
+        return jnp.where(np.array(self.turns), jnp.arctan2(jnp.sin(off), jnp.cos(off)), off)
+
+    def features(
+        self, seen: Float[Array, "past width"], sent: Float[Array, "past command"], ahead: int
+    ) -> Float[Array, " feature"]:
+        """What a look sees that begins `ahead` periods ago: where things were, how they moved, and all commands since."""
+        turns, first = np.array(self.turns), seen[ahead]
+        moved = self.change(seen[ahead : ahead + self.frames - 1], seen[ahead + 1 : ahead + self.frames])
+        places = [first[~turns], jnp.sin(first[turns]), jnp.cos(first[turns])]
+        return jnp.concatenate([*places, moved.reshape(-1), sent[: ahead + self.frames].reshape(-1)])
+
+
+class Look(eqx.Module):
+    """What is expected so many periods ahead, and how surely."""
+
+    ahead: int = eqx.field(static=True)
+    shift: Float[Array, " feature"]
+    scale: Float[Array, " feature"]
+    size: Float[Array, " width"]
+    """Typical change of each measurement over the horizon."""
+    widen: Float[Array, " width"]
+    """What real logs make of the deviations; 1 where they are as simulated."""
+    straight: eqx.nn.Linear
+    bent: eqx.nn.MLP
+
+    def __call__(self, features: Float[Array, " feature"]) -> tuple[Float[Array, " width"], Float[Array, " width"]]:
+        """The expected change and the logarithm of its deviation, both in typical changes."""
+        normal = jnp.clip((features - self.shift) * self.scale, -10, 10)
+        out = self.bent(normal)
+        width = self.size.shape[0]
+        return self.straight(normal) + out[:width], jnp.clip(out[width:], LEAST, MOST)
+
+    def off(self, past: Past, seen: Array, sent: Array) -> Float[Array, " width"]:
+        """The newest measurement against what was expected of it, in deviations."""
+        mean, spread = self(past.features(seen, sent, self.ahead))
+        came = past.change(seen[0], seen[self.ahead]) / self.size
+        return (came - mean) / (jnp.exp(spread) * self.widen)
+
+
+class Watching(NamedTuple):
+    """What a watch remembers."""
+
+    seen: Float[Array, "past width"]
+    sent: Float[Array, "past command"]
+    count: Array
+    """Measurements until now."""
+    still: Float[Array, " width"]
+    """For how many measurements in a row each number has repeated itself."""
+    total: Array
+    """What has added up since the last time all was well."""
+    rising: Array
+    """The measurement since which it adds up."""
+    alarm: Array
+    """The measurement at which it was too much; −1 while it is not."""
+    off: Float[Array, "look width"]
+    """What was off at the alarm, in deviations; before it, what is off now."""
+
+
+class Watch(eqx.Module):
+    """Looks over several horizons, and when what they see is too much."""
+
+    interface: Interface = eqx.field(static=True)
+    past: Past
+    looks: tuple[Look, ...]
+    whiten: Float[Array, "number number"]
+    """Makes what is off in healthy episodes uncorrelated and of size one."""
+    slack: Float[Array, ""]
+    """Mean square of what is off that is still well."""
+    threshold: Float[Array, ""]
+    patience: Float[Array, " width"]
+    """How often in a row each number may repeat itself bit for bit."""
+
+    @property
+    def longest(self) -> int:
+        return max(look.ahead for look in self.looks)
+
+    def begin(self) -> Watching:
+        rows, none = self.longest + self.past.frames, jnp.zeros((), int)
+        width, sent = self.interface.measurement_width, jnp.zeros((rows, self.interface.command_width))
+        off = jnp.zeros((len(self.looks), width))
+        still = jnp.zeros(width)
+        return Watching(jnp.zeros((rows, width)), sent, none, still, jnp.zeros(()), none, none - 1, off)
+
+    def see(self, memory: Watching, measurement: Signals) -> Watching:
+        """Take a measurement; the first one is taken to have been before it, too."""
+        now = jnp.concatenate([jnp.asarray(measurement[n]) for n in self.interface.measurement_names])
+        seen = jnp.where(memory.count > 0, jnp.concatenate([now[None], memory.seen[:-1]]), now)
+        off = jnp.stack([look.off(self.past, seen, memory.sent) for look in self.looks])
+        off = jnp.where(memory.count >= self.longest, jnp.nan_to_num(off, nan=1e3), 0.0)
+        total = jnp.maximum(memory.total + jnp.minimum(self.size(off), RUNAWAY) - self.slack, 0.0)
+        total = jnp.where(memory.count >= self.longest, total, 0.0)
+        still = jnp.where((memory.count > 0) & (now == memory.seen[0]), memory.still + 1, 0.0)
+        over = (memory.alarm < 0) & ((total > self.threshold) | (still > self.patience).any())
+        return Watching(
+            seen,
+            memory.sent,
+            memory.count + 1,
+            still,
+            total,
+            jnp.where(total > 0, memory.rising, memory.count + 1),
+            jnp.where(over, memory.count, memory.alarm),
+            jnp.where(memory.alarm < 0, off, memory.off),
+        )
+
+    def size(self, off: Float[Array, "look width"]) -> Float[Array, ""]:
+        """The mean square of what is off, in units of healthy episodes."""
+        return jnp.mean(jnp.square(self.whiten @ off.reshape(-1)))
+
+    def send(self, memory: Watching, command: Signals) -> Watching:
+        """Take the command that is sent now, as far as its limits let it pass."""
+        limited = [jnp.clip(jnp.asarray(command[c.name]), c.low, c.high) for c in self.interface.commands]
+        return memory._replace(sent=jnp.concatenate([jnp.concatenate(limited)[None], memory.sent[:-1]]))
+
+
+def new_look(past: Past, interface: Interface, ahead: int, hidden: tuple[int, int], key: PRNGKeyArray) -> Look:
+    """A look that knows nothing yet."""
+    width, keys = interface.measurement_width, jax.random.split(key)
+    features = width + sum(past.turns) + width * (past.frames - 1)
+    features += (ahead + past.frames) * interface.command_width
+    return Look(
+        ahead,
+        jnp.zeros(features),
+        jnp.ones(features),
+        jnp.ones(width),
+        jnp.ones(width),
+        eqx.nn.Linear(features, width, key=keys[0]),
+        eqx.nn.MLP(features, 2 * width, *hidden, activation=jnp.tanh, key=keys[1]),
+    )
+
+
+def turning(interface: Interface) -> tuple[bool, ...]:
+    """Which numbers of all measurements are angles without limits."""
+    return tuple(
+        c.unit == "rad" and not (np.isfinite(c.low) or np.isfinite(c.high))
+        for c in interface.measurements
+        for _ in range(c.width)
+    )

@@ -1,0 +1,99 @@
+"""A watch learned from a belief: healthy episodes do not alarm it, a motor that weakens in the middle of one does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gapless.core import Block, Disturbance, GaplessError, Interface, Params, Point, Signals
+from gapless.learn.watch import Healthy, LearntWatch, LearnWatch, learn_watch
+from gapless.nets.fitting import FitNetwork
+from gapless.nets.watched import Watched
+from gapless.robots.cartpole import INTERFACE
+from gapless.simulators import Disturbed, JaxCartpole, Rollout, logs_of
+from gapless.tasks import SwingUp
+
+NOISE = {"cart.position.noise": 2e-4, "pole.angle.noise": 1.5e-3, "motor.gain": 1.2}
+RECIPE = LearnWatch(worlds=32, frames=6, horizons=(1, 8), hidden=(24, 1), fit=FitNetwork(steps=400, batch=128))
+
+
+class Sways(Block):
+    """A command that swings, whatever is seen."""
+
+    interface: Interface = eqx.field(static=True)
+
+    def init(self, key: Any) -> Any:
+        return jnp.zeros(())
+
+    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: Any) -> tuple[Any, Signals]:
+        return memory + dt_s, {"motor": jnp.reshape(3 * jnp.sin(6 * memory), (1,))}
+
+
+class Short(SwingUp):
+    seconds = 3.0
+
+
+@pytest.fixture(scope="module")
+def healthy() -> Healthy:
+    from conftest import jax_cartpole  # the fixture of the same name makes one for each test
+
+    belief = Point(tuple(NOISE), np.array(list(NOISE.values())))
+    return Healthy(jax_cartpole(), belief, Short(), Sways(INTERFACE))
+
+
+@pytest.fixture(scope="module")
+def learnt(healthy: Healthy) -> LearntWatch:
+    return learn_watch(healthy, [], RECIPE, jax.random.key(0))
+
+
+def motor_at_the_end(healthy: Healthy, learnt: LearntWatch, wrong: list[Disturbance]) -> np.ndarray:
+    """The command of the last half second of 24 watched episodes, the largest of each."""
+    simulator: JaxCartpole = healthy.simulator.with_worlds(24)  # pyright: ignore[reportAssignmentType]
+    rollout = Rollout(Disturbed(simulator, wrong), healthy.task)
+    watched = Watched(healthy.policy, learnt.watch)
+    logs = logs_of(rollout.run(watched, {k: np.full(24, v) for k, v in NOISE.items()}, jax.random.key(5)), simulator)
+    return np.array([np.abs(log.commands["motor"][-25:]).max() for log in logs])
+
+
+def test_healthy_episodes_go_on_to_their_end(healthy: Healthy, learnt: LearntWatch) -> None:
+    assert np.all(motor_at_the_end(healthy, learnt, []) > 1.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Disturbance("param", "motor.gain", times=0.5, from_s=1.5),
+        Disturbance("sensor", "cart.position", add=0.02, from_s=1.5),
+    ],
+)
+def test_what_breaks_in_the_middle_is_handed_over(healthy: Healthy, learnt: LearntWatch, wrong: Disturbance) -> None:
+    assert np.all(motor_at_the_end(healthy, learnt, [wrong]) == 0.0)
+
+
+def test_no_healthy_episode_comes_near_the_threshold_while_the_robot_has_not_shown_itself(learnt: LearntWatch) -> None:
+    assert np.mean(learnt.simulated > 1) == 0.0 and len(learnt.real) == 0
+    assert learnt.widened == 1.0
+
+
+def test_a_robot_unlike_its_simulations_widens_what_is_still_well(
+    healthy: Healthy, learnt: LearntWatch, simulate: Callable
+) -> None:
+    robot = {k: np.full(1, v) for k, v in NOISE.items()} | {"motor.gain": np.full(1, 1.0)}
+    commands = {"motor": 3 * np.sin(0.12 * np.arange(150))[:, None]}
+    logs = [simulate(healthy.simulator, robot, commands, seed=k) for k in range(3)]
+    wider = learn_watch(healthy, logs, RECIPE, jax.random.key(0))
+    assert wider.widened > 1.2
+    assert np.all(wider.real <= 0.5 + 1e-6)  # twice what the robot did is still well
+
+
+def test_an_episode_that_is_over_at_once_cannot_be_watched(healthy: Healthy) -> None:
+    class Blink(SwingUp):
+        seconds = 0.1
+
+    brief = Healthy(healthy.simulator, healthy.belief, Blink(), healthy.policy)
+    with pytest.raises(GaplessError, match="too early to watch it"):
+        learn_watch(brief, [], RECIPE, jax.random.key(0))
