@@ -2,6 +2,7 @@
 
 from .checkpoint import Checkpoint, Seen
 from .confirm import Confirmed, confirmed
+from .fpo import Fpo, FpoPlusPlus
 from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
@@ -12,6 +13,8 @@ __all__ = [
     "Along",
     "Checkpoint",
     "Confirmed",
+    "Fpo",
+    "FpoPlusPlus",
     "Guard",
     "Learning",
     "Look",
