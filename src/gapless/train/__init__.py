@@ -7,6 +7,7 @@ from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
 from .ppo import Ppo
+from .sapg import Sapg
 from .train import Along, Train, Trained, train
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Method",
     "Place",
     "Ppo",
+    "Sapg",
     "Seen",
     "Train",
     "Trained",

@@ -181,10 +181,10 @@ class PpoRule(Rule):
 
 
 def log_likelihood(
-    unit: Float[Array, "*row command"], centre: Float[Array, "*row command"], log_noise: Float[Array, " command"]
+    unit: Float[Array, "*row command"], centre: Float[Array, "*row command"], log_noise: Float[Array, "*#row command"]
 ) -> Float[Array, "*row"]:
-    """Of commands under a Gaussian, up to a constant."""
-    return -0.5 * (((unit - centre) * jnp.exp(-log_noise)) ** 2).sum(-1) - log_noise.sum()
+    """Of commands under Gaussians, up to a constant; their deviations are the same for all rows or each row's own."""
+    return -0.5 * (((unit - centre) * jnp.exp(-log_noise)) ** 2).sum(-1) - log_noise.sum(-1)
 
 
 def clipped(
