@@ -18,6 +18,7 @@ from gapless.simulators import JaxCartpole
 from gapless.tasks import SwingUp
 from gapless.train import Along, Checkpoint, Learning, Place, Ppo, Train, train
 from gapless.train.experience import Experience
+from gapless.train.judged import paid
 from gapless.train.ppo import PpoRule, clipped, log_likelihood
 
 SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
@@ -143,13 +144,12 @@ def test_symmetry_is_learnt_where_the_task_names_its_mirror(coarse: JaxCartpole,
     assert odd[10.0] < 0.7 * odd[0.0]
 
 
-def test_a_price_on_jumps_and_effort_is_taken_off_the_reward(coarse: JaxCartpole, push: Task) -> None:
-    place = Place(coarse, DOUBT, push)
+def test_a_price_on_jumps_and_effort_is_taken_off_the_reward() -> None:
     batch = {
         "reward": jnp.array([[1.0]]), "doubt": jnp.zeros((1, 1)), "change": jnp.array([[4.0]]), "unit": jnp.array([[[3.0]]]),
     }  # fmt: skip
-    paid = PpoRule(replace(SMALL, smooth=0.5, energy=0.25), place, None)._paid(batch)
-    assert float(paid[0, 0]) == pytest.approx(1.0 - 0.02 * (0.5 * 4.0 + 0.25 * 1.0))
+    left = paid(batch, replace(SMALL, smooth=0.5, energy=0.25), 0.02)
+    assert float(left[0, 0]) == pytest.approx(1.0 - 0.02 * (0.5 * 4.0 + 0.25 * 1.0))
 
 
 def test_a_policy_that_is_told_params_answers_to_them_and_cannot_leave(coarse: JaxCartpole, push: Task) -> None:

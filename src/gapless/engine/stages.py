@@ -41,7 +41,7 @@ from gapless.learn import (
 )
 from gapless.learn.clone_robot import Candidate
 from gapless.logs import split, write_logs
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.stored_policy import load_policy
 from gapless.robots import Gate
 from gapless.simulators import Rollout, logs_of
@@ -337,7 +337,7 @@ class Stages:
         """The simulator that a belief is about: the workspace's, with the parts that were learned beside it, or its clone."""
         return simulator_of(self.workspace.simulator, belief)
 
-    def policy(self, artifact: Artifact) -> NetworkPolicy:
+    def policy(self, artifact: Artifact) -> SeeingPolicy:
         return load_policy(artifact.folder)
 
     def known(self, artifact: Artifact | None) -> Gaussian:

@@ -11,7 +11,8 @@ import numpy as np
 import gapless
 from gapless.core import Channel, GaplessError, Interface, Signals, generator_for
 from gapless.core.artifact import plain
-from gapless.nets.policy import NetworkPolicy, command_scale
+from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy, command_scale
 from gapless.nets.stored_policy import storable_shape
 from gapless.nets.weights import write_whole
 
@@ -23,7 +24,7 @@ LARGEST_DIFFERENCE = 1e-5
 STEPS = 32
 
 
-def export_policy(policy: NetworkPolicy, path: Path, extra: dict[str, Any] | None = None) -> float:
+def export_policy(policy: SeeingPolicy, path: Path, extra: dict[str, Any] | None = None) -> float:
     """Write the policy as ONNX, `extra` in its metadata; the largest difference to JAX as a share of a command's range.
 
     It is compared over several steps before the file appears; a policy that differs leaves no file.
@@ -39,8 +40,13 @@ def export_policy(policy: NetworkPolicy, path: Path, extra: dict[str, Any] | Non
     return difference
 
 
-def onnx_bytes(policy: NetworkPolicy, extra: dict[str, Any] | None = None) -> bytes:
+def onnx_bytes(policy: SeeingPolicy, extra: dict[str, Any] | None = None) -> bytes:
     """The content of the file: the same policy gives the same bytes."""
+    if not isinstance(policy, NetworkPolicy):
+        raise GaplessError(
+            f"this policy for {policy.interface.robot!r} is a {type(policy).__name__}, whose steps are not exported. Deploy "
+            "it as it is stored, or distil it into a feed-forward student."
+        )
     storable_shape(policy)
     described = {
         INTERFACE: policy.interface.to_dict(),
@@ -58,7 +64,7 @@ def onnx_bytes(policy: NetworkPolicy, extra: dict[str, Any] | None = None) -> by
     return graph_bytes(policy_graph(policy), about, texts)
 
 
-def largest_difference(policy: NetworkPolicy, exported: OnnxPolicy) -> float:
+def largest_difference(policy: SeeingPolicy, exported: OnnxPolicy) -> float:
     """Between the two over random steps: of commands as a share of their range, of remembered measurements of 1."""
     key, worst = jax.random.key(0), 0.0
     memory, kept = policy.init(key), exported.init(key).keys()

@@ -27,6 +27,11 @@ def new_normaliser(width: int) -> Normaliser:
     return Normaliser(jnp.asarray(1e-2), jnp.zeros(width), jnp.ones(width))
 
 
+def recalled(shift: Float[Array, " width"], scale: Float[Array, " width"]) -> Normaliser:
+    """What a trained network has seen, by its normalisation: worth so many rows that new ones move it slowly."""
+    return Normaliser(jnp.asarray(1e5), shift, 1 / scale**2 - 1e-6)
+
+
 def update(normaliser: Normaliser, rows: Float[Array, "row width"]) -> Normaliser:
     """The moments with these rows counted in (Chan's parallel formula)."""
     n, (count, mean, variance) = rows.shape[0], normaliser

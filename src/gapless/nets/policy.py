@@ -5,15 +5,17 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Block, GaplessError, Interface, Observation, Params, Signals, unstack
+from gapless.core import Interface, Observation
 
 from .recall import Attention, Kind, Network, Recall, advance, blank, faint, kind_of, new_network
+from .seeing import SeeingPolicy, command_scale, require_limits
+
+__all__ = ["NetworkPolicy", "Shape", "command_scale", "new_policy", "shape_of"]
 
 
-class NetworkPolicy(Block):
+class NetworkPolicy(SeeingPolicy):
     """A network over a short history, or with a memory of its own, with the normalisation of what it sees inside."""
 
     interface: Interface = eqx.field(static=True)
@@ -24,52 +26,15 @@ class NetworkPolicy(Block):
     told: tuple[str, ...] = eqx.field(static=True, default=())
     """Params that it is told beside what the robot measures; a policy that leaves the simulator is told none."""
 
-    def init(self, key: PRNGKeyArray) -> dict[str, Any]:
-        frames = {
-            name: jnp.zeros((self.observe.memory, self.interface.channel(name).width))
-            for name in sorted({f.channel for f in self.observe.features})
-        }
-        commands = jnp.zeros((self.observe.commands, self.interface.command_width))
-        remembered = {"hidden": blank(self.network)} if isinstance(self.network, Recall) else {}
-        return {"frames": frames, "commands": commands, "begun": jnp.zeros((), bool), **remembered}
-
-    def see(self, memory: dict[str, Any], inputs: Signals) -> tuple[dict[str, Any], Float[Array, " observation"]]:
-        """Remember a measurement; the memory and the raw observation. The first one fills the whole history."""
-        frames = {
-            name: jnp.where(memory["begun"], jnp.concatenate([inputs[name][None], past[:-1]]), inputs[name][None])
-            for name, past in memory["frames"].items()
-        }
-        memory = {**memory, "frames": frames, "begun": jnp.ones((), bool)}
-        return memory, self.observe.features_of(frames, memory["commands"], self.interface.period_s)
-
-    def with_told(self, observation: Float[Array, " observation"], params: Params) -> Float[Array, " seen"]:
-        """All that the network sees: the observation, and the params that it is told."""
-        unknown = [name for name in self.told if name not in params]
-        if unknown:
-            raise GaplessError(
-                f"this policy for {self.interface.robot!r} must be told {unknown[0]!r}, which no robot says. Distil it into a "
-                "student that sees measurements only."
-            )
-        return jnp.concatenate([observation, *(jnp.reshape(params[name], 1) for name in self.told)])
+    def hidden(self) -> dict[str, Any]:
+        return {"hidden": blank(self.network)} if isinstance(self.network, Recall) else {}
 
     def think(
-        self, memory: dict[str, Any], seen: Float[Array, " seen"]
+        self, memory: dict[str, Any], seen: Float[Array, " seen"], key: PRNGKeyArray | None = None
     ) -> tuple[dict[str, Any], Float[Array, " command"]]:
         """What it remembers then, and the command without exploration, each limit at ±1."""
-        normal = jnp.clip((seen - self.shift) * self.scale, -10, 10)
-        hidden, answer = advance(self.network, memory.get("hidden", ()), normal)
+        hidden, answer = advance(self.network, memory.get("hidden", ()), self.normal(seen))
         return memory | ({"hidden": hidden} if "hidden" in memory else {}), jnp.tanh(answer)
-
-    def send(self, memory: dict[str, Any], unit: Float[Array, " command"]) -> tuple[dict[str, Any], Signals]:
-        """Turn a command in ±1 into one within the limits, and remember it."""
-        middle, half = command_scale(self.interface)
-        values = middle + half * jnp.clip(unit, -1, 1)
-        commands = jnp.concatenate([values[None], memory["commands"]])[: self.observe.commands]
-        return {**memory, "commands": commands}, unstack(values, self.interface.command_widths)
-
-    def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
-        memory, observation = self.see(memory, inputs)
-        return self.send(*self.think(memory, self.with_told(observation, params)))
 
 
 @dataclass(frozen=True)
@@ -86,12 +51,10 @@ class Shape:
 
 def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PRNGKeyArray) -> NetworkPolicy:
     """An untrained policy, whose first commands are near the middle of their ranges."""
-    for c in interface.commands:
-        if not (np.isfinite(c.low) and np.isfinite(c.high)):
-            raise GaplessError(f"command {c.name!r} has no limits, so no policy can be trained. Set low and high.")
+    require_limits(interface)
     width = observe.width(interface) + len(shape.told)
     network = faint(new_network(shape.kind, (width, interface.command_width), shape.hidden, key))
-    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), network, shape.told)
+    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), network=network, told=shape.told)
 
 
 def shape_of(policy: NetworkPolicy) -> Shape:
@@ -105,12 +68,3 @@ def shape_of(policy: NetworkPolicy) -> Shape:
         case _:
             hidden = int(network.out.in_features), 1
     return Shape(hidden, kind_of(network), policy.told)
-
-
-def command_scale(interface: Interface) -> tuple[Float[np.ndarray, " command"], Float[np.ndarray, " command"]]:
-    """Middle and half range of all commands, side by side."""
-    low, high = (
-        np.concatenate([np.full(c.width, getattr(c, side), np.float32) for c in interface.commands])
-        for side in ("low", "high")
-    )
-    return (low + high) / 2, (high - low) / 2

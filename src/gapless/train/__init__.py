@@ -2,6 +2,7 @@
 
 from .checkpoint import Checkpoint, Seen
 from .confirm import Confirmed, confirmed
+from .fpo import Fpo, FpoPlusPlus
 from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
@@ -9,6 +10,7 @@ from .planning import Cem, Mppi, Planning, pace, planner
 from .ppo import Ppo
 from .randomization import Adapt, Adaptive, Curriculum, Table, adaptive, classic
 from .recipes import RECIPES, method_of
+from .sapg import Sapg
 from .train import Along, Train, Trained, train
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "Checkpoint",
     "Confirmed",
     "Curriculum",
+    "Fpo",
+    "FpoPlusPlus",
     "Guard",
     "Learning",
     "Look",
@@ -28,6 +32,7 @@ __all__ = [
     "Place",
     "Planning",
     "Ppo",
+    "Sapg",
     "Seen",
     "Table",
     "Train",

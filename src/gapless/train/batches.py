@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 
 from .experience import Experience, Held, Sight, strong
 from .learning import Learning, Method, Place
@@ -31,7 +31,7 @@ class Rule(ABC):
         """The learner after a batch, and figures to show."""
 
     @abstractmethod
-    def policy(self, learner: Any) -> NetworkPolicy:
+    def policy(self, learner: Any) -> SeeingPolicy:
         """The policy that has been learnt so far."""
 
 
@@ -46,7 +46,7 @@ class Batches(Learning):
         self._held: Held | None = None
 
     @property
-    def policy(self) -> NetworkPolicy:
+    def policy(self) -> SeeingPolicy:
         return self._rule.policy(self.learner)
 
     def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from gapless.core import GaplessError
 from gapless.core.artifact import write_text
 from gapless.core.reading import read_limited
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.weights import load_weights, save_weights
 
 COUNT = "looks.json"
@@ -20,7 +20,7 @@ LARGEST = 2**20
 class Seen:
     """A policy at a look."""
 
-    policy: NetworkPolicy
+    policy: SeeingPolicy
     steps: int
     """Control periods that it was trained for."""
     value: float
@@ -45,7 +45,7 @@ class Checkpoint:
         write_text(self.folder / COUNT, json.dumps(rows))
         self._learner(last - 1).unlink(missing_ok=True)
 
-    def read(self, learner: Any, policy: NetworkPolicy, seen: list[Seen]) -> tuple[Any, list[Seen]]:
+    def read(self, learner: Any, policy: SeeingPolicy, seen: list[Seen]) -> tuple[Any, list[Seen]]:
         """What was kept, or, where nothing was or it is damaged, what is given; policies are shaped like `policy`."""
         if not (self.folder / COUNT).is_file():
             return learner, seen

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 
 from .look import Look
 from .train import Trained
@@ -16,7 +16,7 @@ TRIES = 3
 class Confirmed(NamedTuple):
     """A policy, with what was believed of it and what it turned out to be worth."""
 
-    policy: NetworkPolicy
+    policy: SeeingPolicy
     believed: float
     real: float
     holds: bool

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Belief, Params, Signals
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 from gapless.simulators import Agent, Loop, Restart
 
 from .learning import Place
@@ -47,7 +47,7 @@ class Experience:
     `observation_next` and `known_next`.
     """
 
-    def __init__(self, place: Place, worlds: int, policy: NetworkPolicy, decide: Decide) -> None:
+    def __init__(self, place: Place, worlds: int, policy: SeeingPolicy, decide: Decide) -> None:
         self.place, self.worlds = place, worlds
         self.simulator = place.simulator.with_worlds(worlds)
         self.horizon = round(place.task.seconds / place.simulator.interface.period_s)

@@ -2,14 +2,16 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Belief, Simulator, Task
-from gapless.nets.policy import NetworkPolicy
+from gapless.core import Belief, GaplessError, Simulator, Task
+from gapless.nets.seeing import SeeingPolicy
 
 from .guard import Guard
+
+Kind = TypeVar("Kind", bound=SeeingPolicy)
 
 
 class Place(NamedTuple):
@@ -31,7 +33,7 @@ class Learning(ABC):
 
     @property
     @abstractmethod
-    def policy(self) -> NetworkPolicy:
+    def policy(self) -> SeeingPolicy:
         """The policy as it is now."""
 
     @abstractmethod
@@ -66,5 +68,14 @@ class Method(ABC):
         return replace(self, budget=self.budget * 3 // 8)
 
     @abstractmethod
-    def learning(self, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None = None) -> Learning:
+    def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         """A training of this kind, going on from a policy where one is given."""
+
+    def going_on(self, begin_with: SeeingPolicy | None, kind: type[Kind]) -> Kind | None:
+        """The policy to go on from, where there is one; raises unless it is of the kind that this way trains."""
+        if begin_with is not None and not isinstance(begin_with, kind):
+            raise GaplessError(
+                f"the recipe {self.word!r} goes on from a {kind.__name__} and was given a {type(begin_with).__name__}. Begin "
+                "anew, or use the recipe that made it."
+            )
+        return begin_with

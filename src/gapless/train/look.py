@@ -5,7 +5,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief, Simulator, Task
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 from gapless.simulators import Rollout, logs_of
 
 
@@ -18,7 +18,7 @@ class Look:
         self.rollout = Rollout(simulator.with_worlds(worlds), task)
         self.params = {k: np.asarray(v, np.float64) for k, v in belief.sample(keys[0], worlds).items()}
 
-    def at(self, policy: NetworkPolicy) -> tuple[float, float]:
+    def at(self, policy: SeeingPolicy) -> tuple[float, float]:
         """Mean return, and the share of episodes that pass."""
         episodes = self.rollout.run(policy, self.params, self.key)
         verdicts = [self.task.judge(log).passed for log in logs_of(episodes, self.rollout.simulator)]

@@ -13,66 +13,40 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, update
+from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.recall import Kind, Recall, unrolled
+from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
+from .descent import ADAM, Pace, descend, shuffled
 from .experience import Experience, Sight
-from .learning import Learning, Method, Place
+from .judged import answers, criticized, normal, paid
+from .learning import Learning, Place
+from .on_policy import OnPolicy
 
 HOLD = 0.15
 
 
 @dataclass(frozen=True)
-class Ppo(Method):
+class Ppo(OnPolicy):
     """Proximal policy optimization."""
 
     word: ClassVar[str] = "ppo"
 
-    epochs: int = 6
-    """Passes over each batch."""
-    minibatches: int = 4
-    """Pieces of each pass."""
-    hidden: tuple[int, int] = (64, 2)
-    """Width and number of hidden layers, of policy and critic alike."""
     network: Kind = "mlp"
     """The policy's network: feed-forward, or with memory."""
-    told: tuple[str, ...] = ()
-    """Params that the policy is told: a privileged teacher, which no robot can run."""
-    asymmetric: bool = True
-    """Whether the critic sees params and privileged signals, too; else only what the policy sees."""
-    rate: float = 2e-3
-    """Largest learning rate; below it, the rate follows the KL divergence."""
-    discount: float = 0.985
-    """Weight of the next period's reward."""
-    trace: float = 0.95
-    """Lambda of the advantage estimate."""
-    clip: float = 0.3
-    """How far a probability ratio may pay."""
-    kl_target: float = 0.03
-    """KL divergence per update that the learning rate aims at. It fades out over the second half of the budget."""
     entropy: float = 0.0
     """Weight of the entropy bonus."""
-    noise: float = 0.5
-    """Deviation of the first exploration, as a share of half the command range."""
     symmetry: float = 0.0
     """Weight of the loss on commands that are not mirrored where the observation is; the task must name its mirror."""
-    smooth: float = 0.0
-    """Price per second of commands that jump by half their range every period."""
-    energy: float = 0.0
-    """Price per second of commands at their limit."""
 
     def __post_init__(self) -> None:
-        if self.worlds * self.steps % self.minibatches:
-            raise GaplessError(
-                f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
-            )
+        super().__post_init__()
         if self.network != "mlp" and self.worlds % self.minibatches:
             raise GaplessError(
                 f"a network with memory learns whole stretches: {self.worlds} worlds do not divide into "
@@ -86,8 +60,8 @@ class Ppo(Method):
     def shape(self) -> Shape:
         return Shape(self.hidden, self.network, self.told)
 
-    def learning(self, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None = None) -> Learning:
-        rule = PpoRule(self, place, begin_with)
+    def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
+        rule = PpoRule(self, place, self.going_on(begin_with, NetworkPolicy))
         return Batches(place, self, rule, rule.new(key))
 
 
@@ -113,7 +87,6 @@ class PpoRule(Rule):
     def __init__(self, recipe: Ppo, place: Place, begin_with: NetworkPolicy | None) -> None:
         self.recipe, self.place, self._begin_with = recipe, place, begin_with
         interface, observe = place.simulator.interface, place.task.observe
-        self._adam = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
         like = begin_with or new_policy(interface, observe, recipe.shape, jax.random.key(0))
         self._static = eqx.partition(like, eqx.is_array)[1]
         if recipe.symmetry and not place.task.mirror:
@@ -131,14 +104,11 @@ class PpoRule(Rule):
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         interface = self.place.simulator.interface
         policy = begin_with or new_policy(interface, self.place.task.observe, r.shape, keys[0])
-        observed = new_normaliser(len(policy.shift))
-        if begin_with is not None:
-            # A policy that already knows its world keeps its normalisation; new data moves it slowly.
-            observed = Normaliser(jnp.asarray(1e5), policy.shift, 1 / policy.scale**2 - 1e-6)
+        observed = new_normaliser(len(policy.shift)) if begin_with is None else recalled(policy.shift, policy.scale)
         width = Experience(self.place, 1, policy, self.decide).known_width if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
-        optimizer = self._adam.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
+        optimizer = ADAM.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
         hold = jnp.asarray(0.0 if begin_with is None else HOLD)
         rate, taken = jnp.asarray(r.rate), jnp.zeros(())
         return Learner(policy, noise, critic, observed, new_normaliser(width), optimizer, rate, taken, hold)
@@ -160,16 +130,17 @@ class PpoRule(Rule):
 
     def learn(self, learner: Learner, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
         r = self.recipe
-        known, known_next = self._criticized(batch)
+        known, known_next = criticized(batch, r.asymmetric)
         learner = learner._replace(
             observed=update(learner.observed, batch["seen"].reshape(-1, batch["seen"].shape[-1])),
             critic_observed=update(learner.critic_observed, known_next.reshape(-1, learner.critic.in_size)),
         )
         value, next_value = (_values(learner, rows) for rows in (known, known_next))
-        gain = advantages(self._paid(batch), value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
+        reward = paid(batch, r, self.place.simulator.interface.period_s)
+        gain = advantages(reward, value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
         rows = {
-            "seen": _normal(learner.observed, batch["seen"]), "known": _normal(learner.critic_observed, known),
-            "mirrored": _normal(learner.observed, batch["seen"] * self._mirror), "fresh": batch["fresh"],
+            "seen": normal(learner.observed, batch["seen"]), "known": normal(learner.critic_observed, known),
+            "mirrored": normal(learner.observed, batch["seen"] * self._mirror), "fresh": batch["fresh"],
             "unit": batch["unit"], "old": -0.5 * (batch["noise"] ** 2).sum(-1) - learner.log_noise.sum(),
             "gain": (gain - gain.mean()) / (gain.std() + 1e-8), "target": gain + value,
         }  # fmt: skip
@@ -184,56 +155,27 @@ class PpoRule(Rule):
         notes = {"reward": batch["reward"].mean(), "kl": kl, "noise": jnp.exp(learner.log_noise).mean()}
         return learner._replace(policy=policy, taken=taken), notes
 
-    def _criticized(self, batch: dict[str, Any]) -> tuple[Any, Any]:
-        """What the critic sees before and after each period."""
-        if self.recipe.asymmetric:
-            return batch["known"], batch["known_next"]
-        told = batch["seen"][..., batch["observation"].shape[-1] :]
-        return batch["seen"], jnp.concatenate([batch["observation_next"], told], axis=-1)
-
-    def _paid(self, batch: dict[str, Any]) -> Float[Array, "step world"]:
-        """The reward, less what doubt, jumps and effort cost."""
-        period_s = self.place.simulator.interface.period_s
-        effort = (jnp.clip(batch["unit"], -1, 1) ** 2).mean(-1)
-        price = period_s * (self.recipe.smooth * batch["change"] + self.recipe.energy * effort)
-        return batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean() - price
-
     def _epochs(self, learner: Learner, rows: dict[str, Any], begun: Any, key: PRNGKeyArray) -> tuple[Learner, Any]:
-        r = self.recipe
-        trained = (learner.policy.network, learner.log_noise, learner.critic)
-        moving = learner.taken >= learner.hold
-        fading = jnp.clip(2 * (1 - learner.taken), 0.05, 1.0)
-        arrays, static = eqx.partition(trained, eqx.is_array)
+        r, moving = self.recipe, learner.taken >= learner.hold
         whole = isinstance(learner.policy.network, Recall)
         count = r.worlds if whole else r.worlds * r.steps
         rows = rows if whole else jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), rows)
 
-        def one(held: Any, piece: Any) -> Any:
-            arrays, optimizer, rate = held
+        def loss(trained: Any, piece: Any) -> tuple[Any, Any]:
             mine = jax.tree.map(lambda x: x[:, piece] if whole else x[piece], rows)
-            memory = jax.tree.map(lambda x: x[piece], begun)
-            grads, kl = jax.grad(lambda a: self._loss(eqx.combine(a, static), mine, memory), has_aux=True)(arrays)
-            changes, optimizer = self._adam.update(grads, optimizer)
-            network, noise, critic = changes  # type: ignore[misc]
-            changes = (*jax.tree.map(lambda c: moving * c, (network, noise)), critic)
-            arrays = jax.tree.map(lambda a, c: a - fading * rate * c, arrays, changes)
-            return (arrays, optimizer, rate), kl
+            return self._loss(trained, mine, jax.tree.map(lambda x: x[piece], begun))
 
-        orders = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(key, r.epochs))
-        pieces = orders.reshape(r.epochs * r.minibatches, -1)
-        (arrays, optimizer, rate), kl = jax.lax.scan(one, (arrays, learner.optimizer, learner.rate), pieces)
-        last = kl[-r.minibatches :].mean()
-        rate = jnp.where(last > 2 * r.kl_target, rate / 1.5, jnp.where(last < r.kl_target / 2, rate * 1.2, rate))
-        rate = jnp.clip(rate, r.rate / 100, r.rate)
-        network, noise, critic = eqx.combine(arrays, static)
+        trained = (learner.policy.network, learner.log_noise, learner.critic)
+        pace = Pace(learner.optimizer, learner.rate, learner.taken, (moving, moving, 1.0))
+        (network, noise, critic), paced, kl = descend(r, loss, trained, pace, shuffled(r, count, key))
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
-        return learner._replace(policy=policy, log_noise=noise, critic=critic, optimizer=optimizer, rate=rate), last
+        return learner._replace(policy=policy, log_noise=noise, critic=critic, **paced), kl
 
     def _loss(self, trained: Any, rows: dict[str, Any], memory: Any) -> tuple[Any, Any]:
         (network, log_noise, critic), r = trained, self.recipe
         centre = _centres(network, memory, rows["seen"], rows["fresh"])
         policy_loss, kl = clipped(log_likelihood(rows["unit"], centre, log_noise), rows["old"], rows["gain"], r.clip)
-        value = _each(critic, rows["known"])[..., 0]
+        value = answers(critic, rows["known"])[..., 0]
         loss = policy_loss + 0.5 * ((value - rows["target"]) ** 2).mean() - r.entropy * log_noise.sum()
         if r.symmetry:
             mirrored = _centres(network, memory, rows["mirrored"], rows["fresh"])
@@ -242,10 +184,10 @@ class PpoRule(Rule):
 
 
 def log_likelihood(
-    unit: Float[Array, "*row command"], centre: Float[Array, "*row command"], log_noise: Float[Array, " command"]
+    unit: Float[Array, "*row command"], centre: Float[Array, "*row command"], log_noise: Float[Array, "*#row command"]
 ) -> Float[Array, "*row"]:
-    """Of commands under a Gaussian, up to a constant."""
-    return -0.5 * (((unit - centre) * jnp.exp(-log_noise)) ** 2).sum(-1) - log_noise.sum()
+    """Of commands under Gaussians, up to a constant; their deviations are the same for all rows or each row's own."""
+    return -0.5 * (((unit - centre) * jnp.exp(-log_noise)) ** 2).sum(-1) - log_noise.sum(-1)
 
 
 def clipped(
@@ -263,15 +205,5 @@ def _centres(network: Any, memory: Any, seen: Any, fresh: Any) -> Any:
     return jnp.tanh(unrolled(network, memory, rows, fresh) if isinstance(network, Recall) else jax.vmap(network)(rows))
 
 
-def _each(network: Any, rows: Any) -> Any:
-    """A network's answers to rows, of any number of leading axes, kept within ten deviations."""
-    flat = jax.vmap(network)(jnp.clip(rows, -10, 10).reshape(-1, rows.shape[-1]))
-    return flat.reshape(*rows.shape[:-1], -1)
-
-
-def _normal(seen: Normaliser, rows: Any) -> Any:
-    return (rows - seen.shift) * seen.scale
-
-
 def _values(learner: Learner, known: Any) -> Any:
-    return _each(learner.critic, _normal(learner.critic_observed, known))[..., 0]
+    return answers(learner.critic, normal(learner.critic_observed, known))[..., 0]

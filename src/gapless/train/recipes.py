@@ -2,10 +2,12 @@
 
 from gapless.core import GaplessError
 
+from .fpo import Fpo, FpoPlusPlus
 from .learning import Method
 from .ppo import Ppo
+from .sapg import Sapg
 
-RECIPES: dict[str, type[Method]] = {method.word: method for method in (Ppo,)}
+RECIPES: dict[str, type[Method]] = {method.word: method for method in (Ppo, Sapg, Fpo, FpoPlusPlus)}
 
 
 def method_of(word: str) -> Method:

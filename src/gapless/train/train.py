@@ -7,7 +7,7 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief, Simulator, Task
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 
 from .checkpoint import Checkpoint, Seen
 from .guard import Guard
@@ -43,7 +43,7 @@ class Train:
 class Trained:
     """The best policy seen and how it came about."""
 
-    policy: NetworkPolicy
+    policy: SeeingPolicy
     curve: list[tuple[int, float]]
     """Control periods and mean return at each look."""
     value: float
@@ -51,7 +51,7 @@ class Trained:
     passed: float
     """Share of its episodes that pass."""
     steps: int
-    looks: tuple[NetworkPolicy, ...]
+    looks: tuple[SeeingPolicy, ...]
     """The policy at each look, from clumsy to able."""
 
 
@@ -59,7 +59,7 @@ class Trained:
 class Along:
     """What goes along with a training."""
 
-    begin_with: NetworkPolicy | None = None
+    begin_with: SeeingPolicy | None = None
     """The policy to go on from."""
     guard: Guard | None = None
     """What keeps it from living off a learned simulator's errors; looks are taken elsewhere then."""

@@ -1,0 +1,71 @@
+"""Passes over a batch in pieces: gradient steps, with a learning rate that follows the KL divergence (Rudin et al. 2022)."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+ADAM = optax.chain(optax.clip_by_global_norm(0.5), optax.scale_by_adam(eps=1e-5))
+
+
+class Paced(Protocol):
+    """What a recipe says about its passes."""
+
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def minibatches(self) -> int: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def kl_target(self) -> float: ...
+
+
+class Pace(NamedTuple):
+    """How fast what is trained may change."""
+
+    optimizer: Any
+    rate: Float[Array, ""]
+    taken: Float[Array, ""]
+    """Share of the budget learnt from so far; steps fade out over its second half."""
+    shares: tuple[Any, ...]
+    """One number for each part of what is trained: 0 where it is held, 1 where it moves."""
+
+
+def shuffled(recipe: Paced, count: int, key: PRNGKeyArray) -> Int[Array, "piece row"]:
+    """Which of `count` rows belong to each piece: every epoch has all of them, in an order of its own."""
+    orders = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(key, recipe.epochs))
+    return orders.reshape(recipe.epochs * recipe.minibatches, -1)
+
+
+def descend(
+    recipe: Paced,
+    loss: Callable[[Any, Int[Array, " row"]], tuple[Any, Any]],
+    trained: tuple[Any, ...],
+    pace: Pace,
+    pieces: Int[Array, "piece row"],
+) -> tuple[tuple[Any, ...], dict[str, Any], Float[Array, ""]]:
+    """What is trained after one step for each piece, the optimizer and rate after it, and the KL divergence of the last
+    epoch; `loss` gives a piece's loss and its KL divergence from before."""
+    arrays, static = eqx.partition(trained, eqx.is_array)
+    fading = jnp.clip(2 * (1 - pace.taken), 0.05, 1.0)
+
+    def one(held: Any, piece: Any) -> Any:
+        arrays, optimizer = held
+        grads, kl = jax.grad(lambda a: loss(eqx.combine(a, static), piece), has_aux=True)(arrays)
+        updated: tuple[Any, Any] = ADAM.update(grads, optimizer)
+        changes, optimizer = updated
+        moved = (jax.tree.map(lambda c, s=s: s * c, part) for part, s in zip(changes, pace.shares, strict=True))
+        arrays = jax.tree.map(lambda a, c: a - fading * pace.rate * c, arrays, tuple(moved))
+        return (arrays, optimizer), kl
+
+    (arrays, optimizer), kl = jax.lax.scan(one, (arrays, pace.optimizer), pieces)
+    last = kl[-recipe.minibatches :].mean()
+    rate = jnp.where(last > 2 * recipe.kl_target, pace.rate / 1.5, pace.rate)
+    rate = jnp.where(last < recipe.kl_target / 2, pace.rate * 1.2, rate)
+    after = {"optimizer": optimizer, "rate": jnp.clip(rate, recipe.rate / 100, recipe.rate)}
+    return eqx.combine(arrays, static), after, last
