@@ -2,6 +2,8 @@
 
 from .checkpoint import Checkpoint, Seen
 from .confirm import Confirmed, confirmed
+from .fast_sac import FastSac
+from .fast_td3 import FastTd3
 from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
@@ -12,6 +14,8 @@ __all__ = [
     "Along",
     "Checkpoint",
     "Confirmed",
+    "FastSac",
+    "FastTd3",
     "Guard",
     "Learning",
     "Look",
