@@ -1,4 +1,4 @@
-"""Stable-baselines3's PPO on the same worlds, task and observation as ours, with the settings that serve it best."""
+"""Stable-baselines3's PPO and SAC on the same worlds, task and observation as ours, with the settings that serve it best."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import torch
 from gymnasium import spaces
-from stable_baselines3 import PPO
+from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from gapless.core import Simulator, Task
@@ -16,6 +16,12 @@ SETTINGS: dict[str, Any] = {
     "clip_range": 0.2, "ent_coef": 0.0,
 }  # fmt: skip
 WORLDS, HIDDEN, THREADS, LOG_NOISE = 32, (64, 64), 1, -0.7
+SAC_WORLDS = 4
+SAC_SETTINGS: dict[str, Any] = {
+    "learning_rate": 1e-3, "batch_size": 256, "gamma": 0.985, "tau": 0.01, "learning_starts": 2000, "train_freq": 4,
+    "gradient_steps": 4, "buffer_size": 200_000, "ent_coef": "auto_0.005",
+}  # fmt: skip
+"""Rewards are small, being paid per period: from its own first temperature, 1, it would spend most of a run cooling down."""
 POOL = 2**14
 """Starts drawn beforehand: drawing them one call at a time would slow the peer down."""
 
@@ -110,13 +116,16 @@ class Worlds(VecEnv):
 
 
 class Peer:
-    """One training of stable-baselines3."""
+    """One training of stable-baselines3: by PPO, or else by SAC."""
 
-    def __init__(self, worlds: Worlds, seed: int) -> None:
+    def __init__(self, worlds: Worlds, seed: int, algorithm: type[PPO] | type[SAC] = PPO) -> None:
         torch.set_num_threads(THREADS)
         self._envs = VecNormalize(worlds, norm_reward=False)
-        network = {"log_std_init": LOG_NOISE, "net_arch": list(HIDDEN)}
-        self._model = PPO("MlpPolicy", self._envs, seed=seed, device="cpu", policy_kwargs=network, **SETTINGS)
+        network: dict[str, Any] = {"net_arch": list(HIDDEN)}
+        if algorithm is PPO:
+            network["log_std_init"] = LOG_NOISE
+        settings = SETTINGS if algorithm is PPO else SAC_SETTINGS
+        self._model = algorithm("MlpPolicy", self._envs, seed=seed, device="cpu", policy_kwargs=network, **settings)
 
     @property
     def steps_done(self) -> int:

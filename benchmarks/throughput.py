@@ -1,4 +1,4 @@
-"""Time to the same return as stable-baselines3's PPO, and what the loop around the physics costs.
+"""Time to the same return as stable-baselines3's PPO and SAC, and what the loop around the physics costs.
 
 Both learn to swing up the built-in cart-pole with 20 ms of latency and dry friction: same task, reward, observation and
 starts, each with its own best settings. A run is timed to the first look at which 64 common episodes reach the target; looks
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -25,11 +25,15 @@ from gapless.nets.policy import Shape, new_policy
 from gapless.robots.cartpole import INTERFACE
 from gapless.simulators import JaxCartpole, MujocoSimulator, Rollout, load_model, read_parameters
 from gapless.tasks import SwingUp
-from gapless.train import Place, Ppo
+from gapless.train import FastSac, Method, Place, Ppo
+from peer import PPO, SAC, SAC_WORLDS, Peer, Worlds
 from peer import WORLDS as PEERS
-from peer import Peer, Worlds
 
-PEER = "stable-baselines3"
+PEER, SAC_PEER = "stable-baselines3", "stable-baselines3, SAC"
+STEPPED_NAME, TRACED_NAME, SAC_NAME = "gapless over Batch", "gapless, traceable", "gapless, FastSAC, traceable"
+RATIOS = {
+    "ppo_vs_sb3": (STEPPED_NAME, PEER), "ppo_traceable_vs_sb3": (TRACED_NAME, PEER), "sac_vs_sb3": (SAC_NAME, SAC_PEER),
+}  # fmt: skip
 MODELS = Path(robots.__file__).parent / "models"
 FRICTION_N = 0.5
 PROBLEM = {"command.latency": 0.02, "slider.friction": FRICTION_N}
@@ -44,8 +48,9 @@ BETWEEN = 8192
 """Control periods between two looks."""
 STEPPED = Ppo(hidden=(32, 2), epochs=8, minibatches=8, budget=300_000)
 TRACED = Ppo(hidden=(32, 2), epochs=8, minibatches=8, budget=300_000)
+TRACED_SAC = FastSac(budget=100_000)
 WORLDS, ROUNDS = 256, 9
-BARS = {"ppo_vs_sb3": "≥ 3", "ppo_traceable_vs_sb3": "≥ 20", "rollout_vs_batch": "≥ 0.8"}
+BARS = {"ppo_vs_sb3": "≥ 3", "ppo_traceable_vs_sb3": "≥ 20", "sac_vs_sb3": "≥ 10", "rollout_vs_batch": "≥ 0.8"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Throughput(Benchmark):
 
     seeds: int = 3
     """Runs of each learner, one after the other."""
+    learners: tuple[Literal["ppo", "sac"], ...] = ("ppo", "sac")
+    """Which comparisons: the peer's PPO with ours, the peer's SAC with FastSAC."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +85,8 @@ def main() -> None:
     options = tyro.cli(Throughput, description=__doc__)
     target = EASY if options.quick else TARGET
     ratios, rows = rollout_against_batch(3 if options.quick else ROUNDS)
-    runs = list(_runs(1 if options.quick else options.seeds, target))
-    figures = {
-        "ppo_vs_sb3": _ratio(runs, "gapless over Batch"),
-        "ppo_traceable_vs_sb3": _ratio(runs, "gapless, traceable"),
+    runs = list(_runs(1 if options.quick else options.seeds, target, options.learners))
+    figures = {key: _ratio(runs, *pair) for key, pair in RATIOS.items() if pair[0] in {r.learner for r in runs}} | {
         "rollout_vs_batch": statistics.median(ratios),
         "target": target,
         "failed": sum(r.reached < target for r in runs),
@@ -100,22 +105,29 @@ def traceable_cartpole() -> JaxCartpole:
     return JaxCartpole(INTERFACE, read_parameters(MODELS / "cartpole.toml"), mujoco_cartpole().substeps)
 
 
-def _runs(seeds: int, target: float) -> Iterator[Run]:
-    learners: dict[str, Callable[[str, int], Run]] = {
-        PEER: lambda name, seed: theirs(name, seed, target),
-        "gapless over Batch": lambda name, seed: ours(name, mujoco_cartpole(), STEPPED, seed, target),
-        "gapless, traceable": lambda name, seed: ours(name, traceable_cartpole(), TRACED, seed, target),
+def _runs(seeds: int, target: float, compared: tuple[str, ...]) -> Iterator[Run]:
+    learners: dict[str, dict[str, Callable[[str, int], Run]]] = {
+        "ppo": {
+            PEER: lambda name, seed: theirs(name, seed, target),
+            STEPPED_NAME: lambda name, seed: ours(name, mujoco_cartpole(), STEPPED, seed, target),
+            TRACED_NAME: lambda name, seed: ours(name, traceable_cartpole(), TRACED, seed, target),
+        },
+        "sac": {
+            SAC_PEER: lambda name, seed: theirs(name, seed, target),
+            SAC_NAME: lambda name, seed: ours(name, traceable_cartpole(), TRACED_SAC, seed, target),
+        },
     }
+    chosen = {name: learner for kind in compared for name, learner in learners[kind].items()}
     for seed in range(seeds):
-        for name, learner in learners.items():
+        for name, learner in chosen.items():
             with console.status(f"{name}, seed {seed}"):
                 run = learner(name, seed)
             console.print(f"{name}, seed {seed}: {run.reached:.2f} after {run.seconds:.1f} s, {run.steps:,} steps")
             yield run
 
 
-def ours(name: str, simulator: Simulator, recipe: Ppo, seed: int, target: float) -> Run:
-    """Our PPO, until a look reaches the target."""
+def ours(name: str, simulator: Simulator, recipe: Method, seed: int, target: float) -> Run:
+    """Ours, until a look reaches the target."""
     began = time.perf_counter()
     known = Point(tuple(PROBLEM), np.array(list(PROBLEM.values())))
     training = recipe.learning(Place(simulator, known, SwingUp()), key_for(seed, "throughput"))
@@ -134,9 +146,10 @@ def ours(name: str, simulator: Simulator, recipe: Ppo, seed: int, target: float)
 
 
 def theirs(name: str, seed: int, target: float) -> Run:
-    """Stable-baselines3's PPO, until a look reaches the target."""
+    """Stable-baselines3's PPO or SAC, until a look reaches the target."""
     began = time.perf_counter()
-    peer = Peer(Worlds(mujoco_cartpole(PEERS), PROBLEM, SwingUp(), seed), seed)
+    worlds, algorithm = (SAC_WORLDS, SAC) if name == SAC_PEER else (PEERS, PPO)
+    peer = Peer(Worlds(mujoco_cartpole(worlds), PROBLEM, SwingUp(), seed), seed, algorithm)
     built, looks = time.perf_counter() - began, Worlds(mujoco_cartpole(LOOKS), PROBLEM, SwingUp(), 0)
 
     def lap(number: int) -> int:
@@ -194,10 +207,10 @@ def _bare(simulator: MujocoSimulator) -> Batch:
     return Batch(model, simulator.worlds)
 
 
-def _ratio(runs: list[Run], learner: str) -> float:
+def _ratio(runs: list[Run], learner: str, peer: str) -> float:
     seconds = {(r.learner, r.seed): r.seconds for r in runs}
     seeds = {r.seed for r in runs}
-    return statistics.median(seconds[PEER, s] / seconds[learner, s] for s in seeds)
+    return statistics.median(seconds[peer, s] / seconds[learner, s] for s in seeds)
 
 
 if __name__ == "__main__":

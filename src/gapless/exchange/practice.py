@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from gapless.core import Belief, GaplessError, Interface, Observation, Params, Signals, Simulator, Task
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,7 @@ def eyes(interface: Interface, observe: Observation) -> NetworkPolicy:
     for c in interface.commands:
         if not (np.isfinite(c.low) and np.isfinite(c.high)):
             raise GaplessError(f"command {c.name!r} has no limits, so ±1 mean nothing. Set low and high.")
-    width = observe.width(interface)
-    unused = eqx.nn.MLP(width, interface.command_width, 1, 0, key=jax.random.key(0))
-    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), unused)
+    return new_policy(interface, observe, Shape((1, 0)), jax.random.key(0))
 
 
 def _mixed(where: Any, new: Any, old: Any) -> Any:

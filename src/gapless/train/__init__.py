@@ -2,6 +2,8 @@
 
 from .checkpoint import Checkpoint, Seen
 from .confirm import Confirmed, confirmed
+from .fast_sac import FastSac
+from .fast_td3 import FastTd3
 from .fpo import Fpo, FpoPlusPlus
 from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
@@ -22,6 +24,8 @@ __all__ = [
     "Checkpoint",
     "Confirmed",
     "Curriculum",
+    "FastSac",
+    "FastTd3",
     "Fpo",
     "FpoPlusPlus",
     "Guard",

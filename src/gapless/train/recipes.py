@@ -2,12 +2,14 @@
 
 from gapless.core import GaplessError
 
+from .fast_sac import FastSac
+from .fast_td3 import FastTd3
 from .fpo import Fpo, FpoPlusPlus
 from .learning import Method
 from .ppo import Ppo
 from .sapg import Sapg
 
-RECIPES: dict[str, type[Method]] = {method.word: method for method in (Ppo, Sapg, Fpo, FpoPlusPlus)}
+RECIPES: dict[str, type[Method]] = {method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus)}
 
 
 def method_of(word: str) -> Method:
