@@ -11,7 +11,7 @@ from gapless.core import GaplessError, Task, Uniform
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.recall import new_network
 from gapless.nets.stored_policy import storable_shape
-from gapless.simulators import JaxCartpole
+from gapless.simulators import JaxCartpole, MujocoSimulator
 from gapless.train import Place, Sapg
 from gapless.train.experience import Sight
 from gapless.train.sapg import SapgLearner, SapgRule, aggregated, centres, folded, widened
@@ -72,7 +72,7 @@ def test_others_rows_carry_one_step_advantages_and_bounded_weights(rule: SapgRul
     value, later = (rule._values(learner, k, leader) for k in known)
     gain = batch["reward"] + SMALL.discount * later * ~batch["finished"] - value
     assert np.allclose(others["target"], gain + value, atol=1e-5)
-    assert np.allclose(others["gain"], (gain - gain.mean()) / gain.std(), atol=1e-4)
+    assert np.allclose(others["gain"], gain, atol=1e-5)
     assert float(jnp.exp(others["before"] - others["doer"]).max()) == pytest.approx(10.0, rel=1e-4)
     assert (np.asarray(own["before"]) == np.asarray(own["doer"])).all() and (np.asarray(others["block"]) == 0).all()
 
@@ -130,3 +130,10 @@ def test_worlds_that_do_not_divide_into_blocks_are_refused() -> None:
         Sapg(worlds=10)
     with pytest.raises(GaplessError, match="20 rows, a block's worth of them others', do not divide into 8"):
         replace(SMALL, worlds=16, steps=1, minibatches=8)
+
+
+@pytest.mark.slow
+def test_leader_and_followers_learn_in_worlds_that_are_stepped(cartpole: MujocoSimulator, push: Task) -> None:
+    run = SMALL.learning(Place(cartpole, DOUBT, push), jax.random.key(0))
+    rewards = [run.iterate(key)["leader"] / 0.02 for key in jax.random.split(jax.random.key(1), 40)]
+    assert np.mean(rewards[-5:]) > rewards[0] + 0.3

@@ -3,9 +3,9 @@
 Follows Singla, Agarwal and Pathak 2024: the worlds are split into blocks, each with a policy of its own, which are one network
 told by a learned embedding whose turn it is. The first block's policy is the leader; the others, its followers, explore with
 entropy bonuses that grow from one to the next. All learn from their own rows as in PPO; the leader also learns from as many of
-the followers' rows, weighted by how likely it was to do the same, with advantages one step long. Departures: a weight is ten at
-most, advantages of own and of others' rows are normalised apart, own ones are traced (PPO's lambda) in place of three
-steps. What is deployed is the leader as a plain policy, its embedding folded into the first layer's bias.
+the followers' rows, weighted by how likely it was to do the same, with advantages one step long. What is deployed is the
+leader as a plain policy, its embedding folded into the first layer's bias. Departures: a weight is ten at most, own
+advantages are traced (PPO's lambda) in place of three steps, and others' rows count less than own ones.
 """
 
 from dataclasses import dataclass
@@ -51,8 +51,8 @@ class Sapg(OnPolicy):
     """Numbers that tell the network whose turn it is."""
     entropy: float = 0.005
     """Weight of the first follower's entropy bonus; the second has twice as much, and so on, the leader none."""
-    aggregate: float = 1.0
-    """Weight of what the leader learns from its followers' rows."""
+    aggregate: float = 0.3
+    """Weight of what the leader learns from its followers' rows; the paper has 1."""
 
     def __post_init__(self) -> None:
         if self.blocks < 2 or self.worlds % self.blocks:
@@ -157,6 +157,7 @@ class SapgRule(Rule):
         # As many of the followers' rows as the leader has of its own: more would make it learn from others only.
         taken = jax.random.choice(keys[0], len(flat_others["gain"]), (leading * r.steps,), replace=False)
         rows = jax.tree.map(lambda a, b: jnp.concatenate([a, b[taken]]), flat, flat_others)
+        rows["gain"] = (rows["gain"] - rows["gain"].mean()) / (rows["gain"].std() + 1e-8)
         learner, kl = self._epochs(learner, rows, keys[1])
         notes = {"reward": batch["reward"].mean(), "kl": kl, "noise": jnp.exp(learner.log_noise[LEADER]).mean()}
         notes["leader"] = batch["reward"][:, :leading].mean()
@@ -173,7 +174,7 @@ class SapgRule(Rule):
         return {
             "seen": normal(learner.observed, batch["seen"]), "known": normal(learner.critic_observed, known[0]),
             "unit": batch["unit"], "block": block, "doer": done, "before": done, "own": jnp.ones(shape),
-            "gain": (gain - gain.mean()) / (gain.std() + 1e-8), "target": gain + value,
+            "gain": gain, "target": gain + value,
         }  # fmt: skip
 
     def _others(
@@ -186,9 +187,8 @@ class SapgRule(Rule):
         gain = reward + r.discount * later * (1 - batch["finished"]) - value
         before = self._likelihood((learner.network, learner.embeddings, learner.log_noise), own | {"block": block})
         doer = jnp.maximum(own["doer"], before - np.log(LARGEST_WEIGHT))
-        scaled = (gain - gain.mean()) / (gain.std() + 1e-8)
         told = {"block": block, "before": before, "doer": doer, "own": jnp.zeros_like(gain)}
-        return own | told | {"gain": scaled, "target": gain + value}
+        return own | told | {"gain": gain, "target": gain + value}
 
     def _epochs(self, learner: SapgLearner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[SapgLearner, Any]:
         r, moving = self.recipe, learner.taken >= learner.hold
