@@ -34,8 +34,10 @@ def terms(story: Story) -> list[Section]:
     if not found:
         return []
     off = [t for t in found if t.inside is False]
-    says = "The return by the terms of the reward: the mean and the interval of each as forecast, and its mean over the episodes on "
-    says += "the robot that followed. "
+    says = (
+        "The return by the terms of the reward: the mean and the interval of each as forecast, and its mean over the "
+    )
+    says += "episodes on the robot that followed. "
     if off:
         worst = max(off, key=lambda t: abs((t.came or 0.0) - (t.mean or 0.0)))
         says += f"What was furthest from its forecast is {worst.name}."
