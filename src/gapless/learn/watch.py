@@ -22,6 +22,8 @@ from gapless.simulators import Rollout
 from gapless.simulators.rollout import Episodes
 
 HELD_OUT = 0.2
+FEWEST = 0.25
+"""Share of simulated episodes that must come to their end."""
 FAINT = 1e-3
 """Share of its own variance that is added to what is off, so that whitening divides by nothing that is nearly zero."""
 UNSEEN = 2.0
@@ -80,13 +82,12 @@ class Healthy:
     task: Task
     policy: Block
 
-    def episodes(self, worlds: int, key: PRNGKeyArray, explore: bool = False) -> tuple[Array, Array]:
-        """Measurements and commands of simulated episodes, (step, world, number) each, until the first of them ends."""
+    def episodes(self, worlds: int, key: PRNGKeyArray) -> tuple[Array, Array]:
+        """Measurements and commands of simulated episodes that came to their end, (step, world, number) each."""
         keys = jax.random.split(key, 3)
         params = {k: np.asarray(v, np.float64) for k, v in self.belief.sample(keys[0], worlds).items()}
         rollout = Rollout(self.simulator.with_worlds(worlds), self.task)
-        start: Signals | None = self.task.explore(keys[2], worlds) if explore else None
-        return _rows(rollout.run(self.policy, params, keys[1], start), self.simulator)
+        return _rows(rollout.run(self.policy, params, keys[1]), self.simulator)
 
 
 def learn_watch(healthy: Healthy, logs: list[Log], recipe: LearnWatch, key: PRNGKeyArray) -> LearntWatch:
@@ -230,11 +231,22 @@ def _repeats(seen: Float[np.ndarray, "step world width"]) -> Float[np.ndarray, "
 
 
 def _rows(episodes: Episodes, simulator: Simulator) -> tuple[Array, Array]:
-    rows, interface = int(episodes.lengths.min()), simulator.interface
-    seen = stack(episodes.measurements, interface.measurement_names)[:rows]
-    return jnp.asarray(seen, jnp.float32), jnp.asarray(
-        stack(episodes.commands, interface.command_names)[:rows], jnp.float32
+    """Those episodes that came to their end: one that is over early is not well."""
+    rows, interface = int(episodes.lengths.max()), simulator.interface
+    whole = np.flatnonzero(episodes.lengths == rows)
+    if len(whole) < FEWEST * len(episodes.lengths):
+        raise GaplessError(
+            f"only {len(whole)} of {len(episodes.lengths)} simulated episodes of the policy come to their end, too few to say "
+            "what is healthy. Train it first."
+        )
+    seen, sent = (
+        stack(side, names)[:rows, whole]
+        for side, names in (
+            (episodes.measurements, interface.measurement_names),
+            (episodes.commands, interface.command_names),
+        )
     )
+    return jnp.asarray(seen, jnp.float32), jnp.asarray(sent, jnp.float32)
 
 
 def _columns(log: Log) -> tuple[np.ndarray, np.ndarray]:
