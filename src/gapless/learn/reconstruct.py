@@ -1,6 +1,7 @@
 """An episode that happened, as worlds in which to play it again: where it started, and on what robot, both with their doubt."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -10,10 +11,9 @@ from gapless.core import GaplessError, Gaussian, Log, Simulator, nominal_belief
 from gapless.core.belief import columns_of
 
 from .identify import Identify, identify
-from .least_squares import fit_starts
 from .noise import sensor_noise
-from .shooting import Shooting, Slopes
-from .windows import Windows, cut_at, per_query, read_joints
+from .shooting import Shooting
+from .windows import cut_at, per_query, read_joints
 
 STRETCH_S = 0.3
 """The first part of a log, from which its start is fitted."""
@@ -23,8 +23,18 @@ LEAST_ROWS = 8
 """Measurements that a start is fitted to at least."""
 DRAWS = 8
 """Robots of the belief on which a start is fitted."""
+ROUNDS = 3
+UNREAD = 0.1
+"""Deviation of a state that nothing measures, in its SI unit."""
 BEFORE_S = 1.0
 """How long before its first command a robot is taken to have rested."""
+
+
+class State(NamedTuple):
+    """Positions and velocities of all joints that are read, and how surely they are known."""
+
+    value: Float[np.ndarray, " state"]
+    deviation: Float[np.ndarray, " state"]
 
 
 @dataclass(frozen=True)
@@ -70,22 +80,45 @@ def _start(simulator: Simulator, belief: Gaussian, log: Log) -> dict[str, tuple[
             f"the log is over after {log.seconds:.2f} s, too early to say where it started. Choose another."
         )
     shooting = Shooting(simulator, windows, belief.names, nominal_belief(simulator.parameters).mean())
-    level = per_query(windows, sensor_noise([log]))
+    anchor, level = _anchor(simulator, log), per_query(windows, sensor_noise([log]))
     drawn = columns_of(belief.names, belief.sample(jax.random.key(0), DRAWS))
-    fits = [fit_starts(shooting, np.asarray(row, np.float64), level, np.ones(len(level))) for row in drawn]
-    found = np.array([starts[0] for starts, _ in fits])
-    told = np.mean([_deviation(slopes, windows, level) ** 2 for _, slopes in fits], axis=0)
-    centre, reach = found.mean(axis=0), np.sqrt(3.0 * (found.var(axis=0) + told))
+    fits = [_held(shooting, np.asarray(row, np.float64), level, anchor) for row in drawn]
+    found, told = np.array([fit.value for fit in fits]), np.array([fit.deviation for fit in fits])
+    centre, reach = found.mean(axis=0), np.sqrt(3.0 * (found.var(axis=0) + (told**2).mean(axis=0)))
     sides = [f"{joint}.{side}" for side in ("position", "velocity") for joint in read_joints(simulator)]
     return {n: (float(v - r), float(v + r)) for n, v, r in zip(sides, centre, reach, strict=True)}
 
 
-def _deviation(slopes: Slopes, windows: Windows, level: Float[np.ndarray, " query"]) -> Float[np.ndarray, " state"]:
-    """How surely one window tells its start, in SI units; its own misfit counts where that is above the noise."""
-    j = slopes.by_start[0] / level[:, None]
-    misfit = max(1.0, float(np.mean((slopes.residual[0] / level)[windows.present[0]] ** 2)))
-    covariance = np.linalg.inv(j.T @ j + 1e-9 * np.trace(j.T @ j) * np.eye(j.shape[1]) + 1e-9 * np.eye(j.shape[1]))
-    return np.sqrt(misfit * np.diag(covariance))
+def _held(shooting: Shooting, params: np.ndarray, level: Float[np.ndarray, " query"], anchor: State) -> State:
+    """The start that fits the stretch on one robot, held by its anchor: a wrong robot must not begin elsewhere to be right.
+
+    Where the robot does not explain the stretch, the stretch says as much less.
+    """
+    named = dict(zip(shooting.names, params, strict=True))
+    fixed, none = Shooting(shooting.simulator, shooting.windows, (), shooting.fixed | named), np.empty(0)
+    start, surely, normal = anchor.value, 1 / anchor.deviation**2, np.eye(len(anchor.value))
+    for _ in range(ROUNDS):
+        slopes = fixed.slopes(none, start[None], none)
+        j, r = slopes.by_start[0] / level[:, None], slopes.residual[0] / level
+        misfit = max(1.0, float(np.mean(r[shooting.windows.present[0]] ** 2)))
+        normal = j.T @ j / misfit + np.diag(surely)
+        start = start - np.linalg.solve(normal, j.T @ r / misfit + surely * (start - anchor.value))
+    return State(start, np.sqrt(np.diag(np.linalg.inv(normal))))
+
+
+def _anchor(simulator: Simulator, log: Log) -> State:
+    """What the first measurements alone say of the start: a parabola through them, at its beginning."""
+    noise, joints = sensor_noise([log]), read_joints(simulator)
+    found = {(joint, side): (0.0, UNREAD) for side in ("position", "velocity") for joint in joints}
+    for name, (joint, side) in simulator.sensed.items():
+        clock, values = log.measurement_time[name][:LEAST_ROWS], log.measurements[name][:LEAST_ROWS, 0]
+        curve = np.vander(clock - clock[0], 3, increasing=True)
+        fit = np.linalg.lstsq(curve, np.nan_to_num(values), rcond=None)[0]
+        doubt = noise[name] * np.sqrt(np.diag(np.linalg.inv(curve.T @ curve)))
+        found[joint, side] = float(fit[0]), float(doubt[0])
+        if side == "position" and (joint, "velocity") not in simulator.sensed.values():
+            found[joint, "velocity"] = float(fit[1]), float(doubt[1])
+    return State(*(np.array(v) for v in zip(*found.values(), strict=True)))
 
 
 def _after_rest(log: Log) -> Log:

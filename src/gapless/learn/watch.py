@@ -22,6 +22,8 @@ from gapless.simulators import Rollout
 from gapless.simulators.rollout import Episodes
 
 HELD_OUT = 0.2
+FEWEST = 0.25
+"""Share of simulated episodes that must come to their end."""
 FAINT = 1e-3
 """Share of its own variance that is added to what is off, so that whitening divides by nothing that is nearly zero."""
 UNSEEN = 2.0
@@ -46,15 +48,15 @@ class LearnWatch:
     """How a look is fitted."""
     slack: float = 3.0
     """Mean square of what is off that is still well; it is 1 in healthy episodes."""
-    healthy: float = 0.99
-    """Share of healthy simulated episodes whose sums set the threshold."""
-    margin: float = 2.0
-    """The threshold is this many times what those stay below."""
+    false_alarms: float = 0.001
+    """Share of healthy simulated episodes whose sums may be above the threshold before its margin."""
+    margin: float = 1.4
+    """The threshold is this many times what the others stay below."""
 
     def __post_init__(self) -> None:
-        if min(self.worlds, self.frames - 1, *self.horizons) < 1 or not 0 < self.healthy < 1 or self.margin < 1:
+        if min(self.worlds, self.frames - 1, *self.horizons) < 1 or not 0 < self.false_alarms < 0.1 or self.margin < 1:
             raise GaplessError(
-                "a watch needs worlds and horizons of at least 1, frames of 2, 0 < healthy < 1 and margin ≥ 1."
+                "a watch needs worlds and horizons of at least 1, frames of 2, 0 < false_alarms < 0.1 and margin ≥ 1."
             )
 
 
@@ -80,13 +82,12 @@ class Healthy:
     task: Task
     policy: Block
 
-    def episodes(self, worlds: int, key: PRNGKeyArray, explore: bool = False) -> tuple[Array, Array]:
-        """Measurements and commands of simulated episodes, (step, world, number) each, until the first of them ends."""
+    def episodes(self, worlds: int, key: PRNGKeyArray) -> tuple[Array, Array]:
+        """Measurements and commands of simulated episodes that came to their end, (step, world, number) each."""
         keys = jax.random.split(key, 3)
         params = {k: np.asarray(v, np.float64) for k, v in self.belief.sample(keys[0], worlds).items()}
         rollout = Rollout(self.simulator.with_worlds(worlds), self.task)
-        start: Signals | None = self.task.explore(keys[2], worlds) if explore else None
-        return _rows(rollout.run(self.policy, params, keys[1], start), self.simulator)
+        return _rows(rollout.run(self.policy, params, keys[1]), self.simulator)
 
 
 def learn_watch(healthy: Healthy, logs: list[Log], recipe: LearnWatch, key: PRNGKeyArray) -> LearntWatch:
@@ -116,7 +117,7 @@ def _calibrated(watch: Watch, simulated: tuple[Array, Array], logs: list[Log], r
     watch = eqx.tree_at(lambda w: w.whiten, watch, jnp.asarray(_whitening((off / widen).reshape(-1, widen.size))))
     sums = _sums(watch, *simulated)
     ours = np.array([_sums(watch, *(jnp.asarray(v)[:, None] for v in rows))[0] for rows in real])
-    threshold = recipe.margin * float(np.quantile(sums, recipe.healthy))
+    threshold = recipe.margin * _exceeded(sums, recipe.false_alarms)
     threshold = max(threshold, recipe.margin * float(ours.max())) if len(ours) else UNSEEN * threshold
     runs = [_repeats(np.asarray(simulated[0])), *(_repeats(rows[0][:, None]) for rows in real)]
     watch = eqx.tree_at(
@@ -206,6 +207,15 @@ def _whitening(off: Float[np.ndarray, "row number"]) -> Float[np.ndarray, "numbe
     return np.linalg.inv(np.linalg.cholesky(covariance)).astype(np.float32)
 
 
+def _exceeded(sums: Float[np.ndarray, " episode"], share: float) -> float:
+    """What so small a share of sums exceeds, by the exponential tail that such sums have, through their median and upper tenth.
+
+    The largest ones themselves are no guide: at the belief's edge are worlds in which the policy fails, and those are not well.
+    """
+    middle, upper = np.quantile(sums, (0.5, 0.9))
+    return float(middle + (upper - middle) * np.log(0.5 / share) / np.log(5.0))
+
+
 def _size(off: Float[np.ndarray, "row look width"]) -> Float[np.ndarray, "look width"]:
     """Root mean square; what runs away counts no more than six deviations."""
     return np.sqrt(np.mean(np.clip(off, -6, 6) ** 2, axis=0))
@@ -221,11 +231,22 @@ def _repeats(seen: Float[np.ndarray, "step world width"]) -> Float[np.ndarray, "
 
 
 def _rows(episodes: Episodes, simulator: Simulator) -> tuple[Array, Array]:
-    rows, interface = int(episodes.lengths.min()), simulator.interface
-    seen = stack(episodes.measurements, interface.measurement_names)[:rows]
-    return jnp.asarray(seen, jnp.float32), jnp.asarray(
-        stack(episodes.commands, interface.command_names)[:rows], jnp.float32
+    """Those episodes that came to their end: one that is over early is not well."""
+    rows, interface = int(episodes.lengths.max()), simulator.interface
+    whole = np.flatnonzero(episodes.lengths == rows)
+    if len(whole) < FEWEST * len(episodes.lengths):
+        raise GaplessError(
+            f"only {len(whole)} of {len(episodes.lengths)} simulated episodes of the policy come to their end, too few to say "
+            "what is healthy. Train it first."
+        )
+    seen, sent = (
+        stack(side, names)[:rows, whole]
+        for side, names in (
+            (episodes.measurements, interface.measurement_names),
+            (episodes.commands, interface.command_names),
+        )
     )
+    return jnp.asarray(seen, jnp.float32), jnp.asarray(sent, jnp.float32)
 
 
 def _columns(log: Log) -> tuple[np.ndarray, np.ndarray]:
