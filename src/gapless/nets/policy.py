@@ -10,7 +10,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Interface, Observation, Params, Signals, unstack
 
-from .recall import Attention, Kind, Network, Recall, advance, blank, faint, kind_of, new_network
+from .latent import Adapting, Encoded, new_adapting, new_encoded
+from .recall import Attention, Gru, Kind, Lstm, Network, Recall, advance, blank, faint, kind_of, new_network
 
 
 class NetworkPolicy(Block):
@@ -20,7 +21,7 @@ class NetworkPolicy(Block):
     observe: Observation = eqx.field(static=True)
     shift: Float[Array, " seen"]
     scale: Float[Array, " seen"]
-    network: Network
+    network: Network | Encoded
     told: tuple[str, ...] = eqx.field(static=True, default=())
     """Params that it is told beside what the robot measures; a policy that leaves the simulator is told none."""
 
@@ -52,12 +53,15 @@ class NetworkPolicy(Block):
             )
         return jnp.concatenate([observation, *(jnp.reshape(params[name], 1) for name in self.told)])
 
+    def normal(self, seen: Float[Array, " seen"]) -> Float[Array, " seen"]:
+        """What it sees in deviations from what is usual, ten at most."""
+        return jnp.clip((seen - self.shift) * self.scale, -10, 10)
+
     def think(
         self, memory: dict[str, Any], seen: Float[Array, " seen"]
     ) -> tuple[dict[str, Any], Float[Array, " command"]]:
         """What it remembers then, and the command without exploration, each limit at ±1."""
-        normal = jnp.clip((seen - self.shift) * self.scale, -10, 10)
-        hidden, answer = advance(self.network, memory.get("hidden", ()), normal)
+        hidden, answer = advance(self.network, memory.get("hidden", ()), self.normal(seen))
         return memory | ({"hidden": hidden} if "hidden" in memory else {}), jnp.tanh(answer)
 
     def send(self, memory: dict[str, Any], unit: Float[Array, " command"]) -> tuple[dict[str, Any], Signals]:
@@ -79,7 +83,7 @@ class Shape:
     hidden: tuple[int, int] = (64, 2)
     """Width and number of its hidden layers."""
     kind: Kind = "mlp"
-    """Feed-forward, or with memory: gated cells, or attention over the last inputs."""
+    """Feed-forward, with memory, or on a latent of the world."""
     told: tuple[str, ...] = ()
     """Params that it is told."""
 
@@ -89,9 +93,15 @@ def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PR
     for c in interface.commands:
         if not (np.isfinite(c.low) and np.isfinite(c.high)):
             raise GaplessError(f"command {c.name!r} has no limits, so no policy can be trained. Set low and high.")
-    width = observe.width(interface) + len(shape.told)
-    network = faint(new_network(shape.kind, (width, interface.command_width), shape.hidden, key))
-    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), network, shape.told)
+    seen, told, answer = observe.width(interface), len(shape.told), interface.command_width
+    match shape.kind:
+        case "encoded":
+            network = new_encoded((seen, told, answer), shape.hidden, key)
+        case "adapting":
+            network = new_adapting((seen + told, answer), shape.hidden, key)
+        case kind:
+            network = new_network(kind, (seen + told, answer), shape.hidden, key)
+    return NetworkPolicy(interface, observe, jnp.zeros(seen + told), jnp.ones(seen + told), faint(network), shape.told)
 
 
 def shape_of(policy: NetworkPolicy) -> Shape:
@@ -100,10 +110,16 @@ def shape_of(policy: NetworkPolicy) -> Shape:
     match network:
         case eqx.nn.MLP():
             hidden = network.width_size, network.depth
+        case Encoded() | Adapting():
+            hidden = network.trunk.width_size, network.trunk.depth
         case Attention():
             hidden = network.ages.shape[1], len(network.layers)
-        case _:
+        case Gru() | Lstm():
             hidden = int(network.out.in_features), 1
+        case _:
+            raise GaplessError(
+                f"a network of the class {type(network).__name__} has no shape. Build it with new_policy."
+            )
     return Shape(hidden, kind_of(network), policy.told)
 
 

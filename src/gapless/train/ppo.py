@@ -73,7 +73,7 @@ class Ppo(Method):
             raise GaplessError(
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
-        if self.network != "mlp" and self.worlds % self.minibatches:
+        if self.network not in ("mlp", "encoded") and self.worlds % self.minibatches:
             raise GaplessError(
                 f"a network with memory learns whole stretches: {self.worlds} worlds do not divide into "
                 f"{self.minibatches} minibatches."

@@ -82,7 +82,7 @@ def train(
     first = int(along.begin_with is not None)
     per_look = max(1, recipe.method.budget // (recipe.looks * recipe.method.per_iteration))
     for k in range(len(seen) - first, recipe.looks):
-        if _settled(seen, recipe):
+        if learning.ready and _settled(seen, recipe):
             break
         # Worlds begin anew at every look: a training that was interrupted goes on as one that was not.
         learning.begin(jax.random.fold_in(keys[2], 2 * k))
