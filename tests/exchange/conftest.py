@@ -22,6 +22,8 @@ from gapless.tasks import SwingUp
 MOTOR = Channel("motor", unit="V", low=-10.0, high=10.0)
 MEASURED = (Channel("cart.position", unit="m"), Channel("pole.angle", unit="rad"))
 
+USUAL = Shape((16, 2))
+
 
 @pytest.fixture(scope="session")
 def cartpole() -> Interface:
@@ -76,12 +78,10 @@ def either_kind(request: pytest.FixtureRequest, traced_cartpole: JaxCartpole) ->
 
 @pytest.fixture(scope="session")
 def lively() -> Callable[..., NetworkPolicy]:
-    def make(interface: Interface, observe: Observation = SwingUp.observe) -> NetworkPolicy:
+    def make(interface: Interface, observe: Observation = SwingUp.observe, shape: Shape = USUAL) -> NetworkPolicy:
         """A policy with random weights and normalisation; filled in by hand, which compiles nothing."""
         noise = np.random.default_rng(3)
-        shapes = eqx.filter_eval_shape(
-            lambda key: new_policy(interface, observe, Shape((16, 2)), key), jax.random.key(0)
-        )
+        shapes = eqx.filter_eval_shape(lambda key: new_policy(interface, observe, shape, key), jax.random.key(0))
         policy = jax.tree.map(lambda x: _filled(x, noise), shapes)
         return eqx.tree_at(
             lambda p: p.scale, policy, jnp.asarray(noise.uniform(0.1, 0.5, policy.scale.shape), jnp.float32)

@@ -17,6 +17,7 @@ from gapless.core import Channel, Feature, GaplessError, Interface, Observation,
 from gapless.exchange import export_policy, load_onnx_policy
 from gapless.exchange.onnx_policy import onnx_bytes
 from gapless.nets.policy import Shape, new_policy
+from gapless.nets.recall import faint
 
 KEY = jax.random.key(0)
 
@@ -45,6 +46,44 @@ def test_an_exported_policy_gives_the_same_commands_over_fifty_steps(cartpole, l
         assert found["motor"].dtype == np.float64 and found["motor"].shape == (1,)
         assert found["motor"] == pytest.approx(np.asarray(wanted["motor"]), abs=2e-4)  # 1e-5 of the range
     assert np.ptp(sent) > 10  # or the agreement would say little
+
+
+@pytest.mark.parametrize(
+    ("kind", "remembered"),
+    [
+        ("gru", {"memory.hidden": (16,)}),
+        ("lstm", {"memory.hidden": (16,), "memory.cell": (16,)}),
+        ("attention", {"memory.inputs": (16, 13), "memory.known": (16,)}),
+        ("adapting", {"memory.rows": (50, 15), "memory.sent": (1,), "memory.filled": (1,)}),
+    ],
+)
+def test_a_policy_with_memory_gives_the_same_commands_over_fifty_steps(cartpole, lively, tmp_path, kind, remembered):
+    policy, path = lively(cartpole, shape=Shape((16, 1), kind)), tmp_path / "policy.onnx"
+    policy = eqx.tree_at(
+        lambda p: p.network, policy, faint(policy.network, 0.3)
+    )  # or its commands would all be at a limit
+    assert export_policy(policy, path) < 1e-5
+    exported = load_onnx_policy(path, cartpole)
+    mine, theirs = policy.init(KEY), exported.init(KEY)
+    assert {n: v.shape for n, v in theirs.items()}.items() >= remembered.items()
+    assert not any(v.any() for v in theirs.values())
+    step, sent, forgetful = eqx.filter_jit(policy.step), [], []
+    for seen in spinning(50):
+        lost = theirs | {n: np.zeros_like(v) for n, v in theirs.items() if n in remembered}
+        forgetful.append(exported.step({}, lost, seen, 0.0, KEY)[1]["motor"])
+        mine, wanted = step({}, mine, seen, 0.0, KEY)
+        theirs, found = exported.step({}, theirs, seen, 0.0, KEY)
+        sent.append(found["motor"])
+        assert found["motor"] == pytest.approx(np.asarray(wanted["motor"]), abs=2e-3)  # 1e-4 of the range, fed back
+    assert np.ptp(sent) > 1
+    assert np.abs(np.subtract(sent, forgetful)).max() > 0.1  # or the memory would say little
+
+
+def test_a_policy_that_is_told_params_stays_in_the_simulator(cartpole, lively, tmp_path):
+    for kind in ("mlp", "encoded"):
+        with pytest.raises(GaplessError, match="is told params, which no robot says"):
+            export_policy(lively(cartpole, shape=Shape((4, 1), kind, ("motor.gain",))), tmp_path / "policy.onnx")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from onnx import helper
 
 from gapless.nets.actuator_network import ActuatorNetwork, Recurrence
 
-from .onnx_graph import MEMORY, NEXT, Drawing
+from .onnx_drawing import MEMORY, NEXT, Drawing
 
 ERROR, VELOCITY, TORQUE = "error", "velocity", "torque"
 HIDDEN = f"{MEMORY}hidden"

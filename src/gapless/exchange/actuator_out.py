@@ -11,7 +11,7 @@ from gapless.nets.weights import write_whole
 
 from . import onnx_probe
 from .actuator_onnx import ERROR, HIDDEN, TORQUE, VELOCITY, actuator_graph
-from .onnx_graph import NEXT, graph_bytes
+from .onnx_drawing import NEXT, graph_bytes
 from .onnx_policy import LARGEST_DIFFERENCE
 
 JOINTS, STEPS = 5, 16

@@ -13,7 +13,8 @@ from gapless.core import GaplessError, Interface, Observation
 from gapless.core.reading import read_limited
 from gapless.nets.weights import write_whole
 
-from .onnx_graph import INNER, OPSET, Drawing, graph_bytes, step_graph
+from .onnx_drawing import INNER, OPSET, Drawing, graph_bytes
+from .onnx_graph import step_graph
 from .onnx_in import FORMAT, INTERFACE, LARGEST, OnnxPolicy, policy_in, tried
 from .practice import eyes
 

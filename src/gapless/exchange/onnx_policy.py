@@ -16,8 +16,10 @@ from gapless.nets.seeing import SeeingPolicy, command_scale
 from gapless.nets.stored_policy import storable_shape
 from gapless.nets.weights import write_whole
 
-from .onnx_graph import BEGUN, COMMANDS, frames_name, graph_bytes, policy_graph
+from .onnx_drawing import graph_bytes
+from .onnx_graph import BEGUN, COMMANDS, frames_name, policy_graph
 from .onnx_in import FORMAT, INTERFACE, OnnxPolicy, policy_in
+from .onnx_networks import remembered_by
 
 LARGEST_DIFFERENCE = 1e-5
 """Of a command, as a share of its range."""
@@ -73,10 +75,10 @@ def largest_difference(policy: SeeingPolicy, exported: OnnxPolicy) -> float:
     # Both start each step from one memory, or a policy that reacts strongly to its own commands would drift apart.
     with jax.default_matmul_precision("highest"):
         for seen in _motion(policy.interface):
-            before = {name: v for name, v in _memory_as_named(memory).items() if name in kept}
+            before = {name: v for name, v in _memory_as_named(policy, memory).items() if name in kept}
             memory, command = step({}, memory, seen, 0.0, key)
             after, answered = exported.step({}, before, seen, 0.0, key)
-            expected = _memory_as_named(memory)
+            expected = _memory_as_named(policy, memory)
             for name in kept:
                 scale = ranges if name == COMMANDS else 1 + np.abs(expected[name])
                 worst = np.maximum(worst, _share(after[name] - expected[name], scale))
@@ -89,9 +91,10 @@ def _share(difference: np.ndarray, scale: np.ndarray) -> float:
     return float(np.max(np.abs(difference) / np.maximum(scale, 1e-9), initial=0.0))
 
 
-def _memory_as_named(memory: dict[str, Any]) -> dict[str, np.ndarray]:
+def _memory_as_named(policy: SeeingPolicy, memory: dict[str, Any]) -> dict[str, np.ndarray]:
     named = {frames_name(name): np.asarray(v, np.float32) for name, v in memory["frames"].items()}
-    return named | {COMMANDS: np.asarray(memory["commands"]), BEGUN: np.asarray(memory["begun"], np.float32).reshape(1)}
+    named |= {COMMANDS: np.asarray(memory["commands"]), BEGUN: np.asarray(memory["begun"], np.float32).reshape(1)}
+    return named | (remembered_by(policy.network, memory.get("hidden")) if isinstance(policy, NetworkPolicy) else {})
 
 
 def _motion(interface: Interface) -> list[Signals]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gapless.core import Channel, GaplessError, Interface
 
-from .onnx_graph import MEMORY, NEXT
+from .onnx_drawing import MEMORY, NEXT
 
 FLOATS = ("float16", "float32", "float64")
 

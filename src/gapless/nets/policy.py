@@ -7,9 +7,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Interface, Observation
+from gapless.core import GaplessError, Interface, Observation
 
-from .recall import Attention, Kind, Network, Recall, advance, blank, faint, kind_of, new_network
+from .latent import Adapting, Encoded, new_adapting, new_encoded
+from .recall import Attention, Gru, Kind, Lstm, Network, Recall, advance, blank, faint, kind_of, new_network
 from .seeing import SeeingPolicy, command_scale, require_limits
 
 __all__ = ["NetworkPolicy", "Shape", "command_scale", "new_policy", "shape_of"]
@@ -22,7 +23,7 @@ class NetworkPolicy(SeeingPolicy):
     observe: Observation = eqx.field(static=True)
     shift: Float[Array, " seen"]
     scale: Float[Array, " seen"]
-    network: Network
+    network: Network | Encoded
     told: tuple[str, ...] = eqx.field(static=True, default=())
     """Params that it is told beside what the robot measures; a policy that leaves the simulator is told none."""
 
@@ -44,7 +45,7 @@ class Shape:
     hidden: tuple[int, int] = (64, 2)
     """Width and number of its hidden layers."""
     kind: Kind = "mlp"
-    """Feed-forward, or with memory: gated cells, or attention over the last inputs."""
+    """Feed-forward, with memory, or on a latent of the world."""
     told: tuple[str, ...] = ()
     """Params that it is told."""
 
@@ -52,9 +53,16 @@ class Shape:
 def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PRNGKeyArray) -> NetworkPolicy:
     """An untrained policy, whose first commands are near the middle of their ranges."""
     require_limits(interface)
-    width = observe.width(interface) + len(shape.told)
-    network = faint(new_network(shape.kind, (width, interface.command_width), shape.hidden, key))
-    return NetworkPolicy(interface, observe, jnp.zeros(width), jnp.ones(width), network=network, told=shape.told)
+    seen, told, answer = observe.width(interface), len(shape.told), interface.command_width
+    match shape.kind:
+        case "encoded":
+            network = new_encoded((seen, told, answer), shape.hidden, key)
+        case "adapting":
+            network = new_adapting((seen + told, answer), shape.hidden, key)
+        case kind:
+            network = new_network(kind, (seen + told, answer), shape.hidden, key)
+    usual = jnp.zeros(seen + told), jnp.ones(seen + told)
+    return NetworkPolicy(interface, observe, *usual, network=faint(network), told=shape.told)
 
 
 def shape_of(policy: NetworkPolicy) -> Shape:
@@ -63,8 +71,14 @@ def shape_of(policy: NetworkPolicy) -> Shape:
     match network:
         case eqx.nn.MLP():
             hidden = network.width_size, network.depth
+        case Encoded() | Adapting():
+            hidden = network.trunk.width_size, network.trunk.depth
         case Attention():
             hidden = network.ages.shape[1], len(network.layers)
-        case _:
+        case Gru() | Lstm():
             hidden = int(network.out.in_features), 1
+        case _:
+            raise GaplessError(
+                f"a network of the class {type(network).__name__} has no shape. Build it with new_policy."
+            )
     return Shape(hidden, kind_of(network), policy.told)

@@ -1,14 +1,15 @@
 """Networks with memory, gated cells or attention over the last inputs: what is remembered and seen → memory and answer."""
 
 from abc import abstractmethod
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-Kind = Literal["mlp", "gru", "lstm", "attention"]
+Kind = Literal["mlp", "gru", "lstm", "attention", "encoded", "adapting"]
+"""Feed-forward, gated cells, attention over the last inputs; and on a latent, which is encoded or guessed (latent.py)."""
 HEADS, LAST = 4, 16
 """Heads of an attention layer, and inputs that it looks back on."""
 
@@ -16,7 +17,7 @@ HEADS, LAST = 4, 16
 class Recall(eqx.Module):
     """A network that remembers: `blank` is its memory before the first input."""
 
-    out: eqx.AbstractVar[eqx.nn.Linear]
+    kind: ClassVar[Kind]
 
     @abstractmethod
     def blank(self) -> Any:
@@ -30,6 +31,7 @@ class Recall(eqx.Module):
 class Gru(Recall):
     """A gated recurrent unit (Cho et al. 2014) behind one dense layer."""
 
+    kind: ClassVar[Kind] = "gru"
     into: eqx.nn.Linear
     cell: eqx.nn.GRUCell
     out: eqx.nn.Linear
@@ -45,6 +47,7 @@ class Gru(Recall):
 class Lstm(Recall):
     """Long short-term memory (Hochreiter and Schmidhuber 1997) behind one dense layer."""
 
+    kind: ClassVar[Kind] = "lstm"
     into: eqx.nn.Linear
     cell: eqx.nn.LSTMCell
     out: eqx.nn.Linear
@@ -76,6 +79,7 @@ class Attention(Recall):
     """A short transformer over the last inputs, newest first, each with a learned mark of its age. It remembers inputs and
     nothing else, so that what it knows never outlasts them."""
 
+    kind: ClassVar[Kind] = "attention"
     into: eqx.nn.Linear
     ages: Float[Array, "past width"]
     layers: tuple[Layer, ...]
@@ -113,6 +117,8 @@ def new_network(kind: Kind, sizes: tuple[int, int], hidden: tuple[int, int], key
             layers = tuple(_layer(width, k) for k in jax.random.split(keys[2], depth))
             ages = 0.1 * jax.random.normal(keys[3], (LAST, width))
             return Attention(into=into, ages=ages, layers=layers, out=out)
+        case _:
+            raise ValueError(f"a network of the kind {kind!r} is not made here")
 
 
 def _layer(width: int, key: PRNGKeyArray) -> Layer:
@@ -126,28 +132,27 @@ def _layer(width: int, key: PRNGKeyArray) -> Layer:
     )
 
 
-def faint(network: Network, share: float = 0.01) -> Network:
+def faint(network: Any, share: float = 0.01) -> Any:
     """The same network with answers that begin near zero."""
 
     def last(n: Any) -> Any:
-        layer = n.out if isinstance(n, Recall) else n.layers[-1]
+        layer = n.layers[-1] if isinstance(n, eqx.nn.MLP) else n.out
         return layer.weight, layer.bias
 
     return eqx.tree_at(last, network, replace_fn=lambda w: share * w)
 
 
-def kind_of(network: Network) -> Kind:
+def kind_of(network: Any) -> Kind:
     """Which kind of network this is."""
-    kinds: dict[type, Kind] = {Gru: "gru", Lstm: "lstm", Attention: "attention"}
-    return kinds.get(type(network), "mlp")
+    return getattr(network, "kind", "mlp")
 
 
-def blank(network: Network) -> Any:
+def blank(network: Any) -> Any:
     """What a network remembers before its first input; a feed-forward one remembers nothing."""
     return network.blank() if isinstance(network, Recall) else ()
 
 
-def advance(network: Network, memory: Any, x: Float[Array, " seen"]) -> tuple[Any, Float[Array, " answer"]]:
+def advance(network: Any, memory: Any, x: Float[Array, " seen"]) -> tuple[Any, Float[Array, " answer"]]:
     """What it remembers after an input, and its answer."""
     return network(memory, x) if isinstance(network, Recall) else (memory, network(x))
 

@@ -2,6 +2,7 @@
 
 from .checkpoint import Checkpoint, Seen
 from .confirm import Confirmed, confirmed
+from .distil import Distil
 from .fast_sac import FastSac
 from .fast_td3 import FastTd3
 from .fpo import Fpo, FpoPlusPlus
@@ -12,6 +13,7 @@ from .planning import Cem, Mppi, Planning, pace, planner
 from .ppo import Ppo
 from .randomization import Adapt, Adaptive, Curriculum, Table, adaptive, classic
 from .recipes import RECIPES, method_of
+from .rma import Rma
 from .sapg import Sapg
 from .train import Along, Train, Trained, train
 
@@ -24,6 +26,7 @@ __all__ = [
     "Checkpoint",
     "Confirmed",
     "Curriculum",
+    "Distil",
     "FastSac",
     "FastTd3",
     "Fpo",
@@ -36,6 +39,7 @@ __all__ = [
     "Place",
     "Planning",
     "Ppo",
+    "Rma",
     "Sapg",
     "Seen",
     "Table",

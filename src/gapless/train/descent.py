@@ -36,10 +36,15 @@ class Pace(NamedTuple):
     """One number for each part of what is trained: 0 where it is held, 1 where it moves."""
 
 
-def shuffled(recipe: Paced, count: int, key: PRNGKeyArray) -> Int[Array, "piece row"]:
+def orders(count: int, epochs: int, minibatches: int, key: PRNGKeyArray) -> Int[Array, "piece row"]:
     """Which of `count` rows belong to each piece: every epoch has all of them, in an order of its own."""
-    orders = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(key, recipe.epochs))
-    return orders.reshape(recipe.epochs * recipe.minibatches, -1)
+    shuffled = jax.vmap(lambda k: jax.random.permutation(k, count))(jax.random.split(key, epochs))
+    return shuffled.reshape(epochs * minibatches, -1)
+
+
+def fading(taken: Float[Array, ""]) -> Float[Array, ""]:
+    """What the learning rate is multiplied with after a share of the budget: it fades out over the second half."""
+    return jnp.clip(2 * (1 - taken), 0.05, 1.0)
 
 
 def descend(
@@ -52,7 +57,7 @@ def descend(
     """What is trained after one step for each piece, the optimizer and rate after it, and the KL divergence of the last
     epoch; `loss` gives a piece's loss and its KL divergence from before."""
     arrays, static = eqx.partition(trained, eqx.is_array)
-    fading = jnp.clip(2 * (1 - pace.taken), 0.05, 1.0)
+    slower = fading(pace.taken)
 
     def one(held: Any, piece: Any) -> Any:
         arrays, optimizer = held
@@ -60,7 +65,7 @@ def descend(
         updated: tuple[Any, Any] = ADAM.update(grads, optimizer)
         changes, optimizer = updated
         moved = (jax.tree.map(lambda c, s=s: s * c, part) for part, s in zip(changes, pace.shares, strict=True))
-        arrays = jax.tree.map(lambda a, c: a - fading * pace.rate * c, arrays, tuple(moved))
+        arrays = jax.tree.map(lambda a, c: a - slower * pace.rate * c, arrays, tuple(moved))
         return (arrays, optimizer), kl
 
     (arrays, optimizer), kl = jax.lax.scan(one, (arrays, pace.optimizer), pieces)

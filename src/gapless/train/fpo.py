@@ -25,7 +25,7 @@ from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
-from .descent import ADAM, Pace, descend, shuffled
+from .descent import ADAM, Pace, descend, orders
 from .experience import Experience, Sight
 from .judged import answers, criticized, normal, paid
 from .learning import Learning, Place
@@ -187,7 +187,7 @@ class FlowRule(Rule):
             return policy_loss + 0.5 * ((value - mine["target"]) ** 2).mean(), kl
 
         pace = Pace(learner.optimizer, learner.rate, learner.taken, (learner.taken >= learner.hold, 1.0))
-        pieces = shuffled(r, r.per_iteration, key)
+        pieces = orders(r.per_iteration, r.epochs, r.minibatches, key)
         (network, critic), paced, kl = descend(r, loss, trained, pace, pieces)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, critic=critic, **paced), kl

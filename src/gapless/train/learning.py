@@ -30,6 +30,8 @@ class Learning(ABC):
     """Control periods so far, over all worlds."""
     learner: Any
     """Everything that learning changes, as a pytree: what a checkpoint keeps."""
+    ready: bool = True
+    """Whether its policy has begun to learn; nobody is satisfied with it before."""
 
     @property
     @abstractmethod

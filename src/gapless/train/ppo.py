@@ -23,7 +23,7 @@ from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
-from .descent import ADAM, Pace, descend, shuffled
+from .descent import ADAM, Pace, descend, orders
 from .experience import Experience, Sight
 from .judged import answers, criticized, normal, paid
 from .learning import Learning, Place
@@ -47,7 +47,7 @@ class Ppo(OnPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.network != "mlp" and self.worlds % self.minibatches:
+        if self.network not in ("mlp", "encoded") and self.worlds % self.minibatches:
             raise GaplessError(
                 f"a network with memory learns whole stretches: {self.worlds} worlds do not divide into "
                 f"{self.minibatches} minibatches."
@@ -167,7 +167,9 @@ class PpoRule(Rule):
 
         trained = (learner.policy.network, learner.log_noise, learner.critic)
         pace = Pace(learner.optimizer, learner.rate, learner.taken, (moving, moving, 1.0))
-        (network, noise, critic), paced, kl = descend(r, loss, trained, pace, shuffled(r, count, key))
+        (network, noise, critic), paced, kl = descend(
+            r, loss, trained, pace, orders(count, r.epochs, r.minibatches, key)
+        )
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, log_noise=noise, critic=critic, **paced), kl
 

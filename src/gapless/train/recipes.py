@@ -2,14 +2,18 @@
 
 from gapless.core import GaplessError
 
+from .distil import Distil
 from .fast_sac import FastSac
 from .fast_td3 import FastTd3
 from .fpo import Fpo, FpoPlusPlus
 from .learning import Method
 from .ppo import Ppo
+from .rma import Rma
 from .sapg import Sapg
 
-RECIPES: dict[str, type[Method]] = {method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus)}
+RECIPES: dict[str, type[Method]] = {
+    method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus, Distil, Rma)
+}
 
 
 def method_of(word: str) -> Method:

@@ -24,7 +24,7 @@ from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
-from .descent import ADAM, Pace, descend, shuffled
+from .descent import ADAM, Pace, descend, orders
 from .experience import Experience, Sight
 from .judged import answers, criticized, normal, paid
 from .learning import Learning, Place
@@ -194,7 +194,7 @@ class SapgRule(Rule):
         r, moving = self.recipe, learner.taken >= learner.hold
         trained = (learner.network, learner.embeddings, learner.log_noise, learner.critic)
         pace = Pace(learner.optimizer, learner.rate, learner.taken, (moving, moving, moving, 1.0))
-        pieces = shuffled(r, len(rows["gain"]), key)
+        pieces = orders(len(rows["gain"]), r.epochs, r.minibatches, key)
 
         def loss(trained: Any, piece: Any) -> tuple[Any, Any]:
             mine = jax.tree.map(lambda x: x[piece], rows)

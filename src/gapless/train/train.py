@@ -89,7 +89,7 @@ def train(
     for k, known in enumerate(seen[first:]):
         practised = practised.after(known.policy, jax.random.fold_in(keys[2], 3 * k + 2))
     for k in range(len(seen) - first, recipe.looks):
-        if _settled(seen, recipe):
+        if learning.ready and _settled(seen, recipe):
             break
         # Worlds begin anew at every look: a training that was interrupted goes on as one that was not.
         learning.begin(jax.random.fold_in(keys[2], 3 * k), practised.belief)
