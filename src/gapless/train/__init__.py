@@ -8,6 +8,7 @@ from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
 from .ppo import Ppo
+from .short_horizon import ShortHorizon
 from .train import Along, Train, Trained, train
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Place",
     "Ppo",
     "Seen",
+    "ShortHorizon",
     "Train",
     "Trained",
     "calibrated",
