@@ -35,7 +35,7 @@ def coarse(traced_cartpole: JaxCartpole) -> JaxCartpole:
     return JaxCartpole(traced_cartpole.interface, traced_cartpole.parameters, 1)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ["td3", pytest.param("sac", marks=pytest.mark.slow)])
 def test_they_learn_what_pays_within_seconds(coarse: JaxCartpole, push: Task, name: str, tmp_path: Path) -> None:
     run = METHODS[name]().learning(Place(coarse, DOUBT, push), jax.random.key(0))
     keys = jax.random.split(jax.random.key(1), 30)

@@ -15,6 +15,7 @@ from .randomization import Adapt, Adaptive, Curriculum, Table, adaptive, classic
 from .recipes import RECIPES, method_of
 from .rma import Rma
 from .sapg import Sapg
+from .short_horizon import ShortHorizon
 from .train import Along, Train, Trained, train
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Rma",
     "Sapg",
     "Seen",
+    "ShortHorizon",
     "Table",
     "Train",
     "Trained",

@@ -10,9 +10,10 @@ from .learning import Method
 from .ppo import Ppo
 from .rma import Rma
 from .sapg import Sapg
+from .short_horizon import ShortHorizon
 
 RECIPES: dict[str, type[Method]] = {
-    method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus, Distil, Rma)
+    method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus, ShortHorizon, Distil, Rma)
 }
 
 
