@@ -49,7 +49,8 @@ TOLD = Ppo(**SMALL, budget=BUDGET, epochs=4)
 METHODS: dict[str, dict[str, Method]] = {
     "home": {
         "blind": replace(TOLD, budget=2 * BUDGET),
-        "distil": Distil(**SMALL, budget=4 * BUDGET, teacher=TOLD, hidden=(32, 1), replay=2),
+        # The student drives from the first: the teacher's commands are not among what it observes, its own it remembers.
+        "distil": Distil(**SMALL, budget=4 * BUDGET, teacher=TOLD, hidden=(32, 1), replay=2, leading=0.0),
         "rma": Rma(**SMALL, budget=4 * BUDGET, base=TOLD),
     },
     "balance": {
