@@ -2,8 +2,9 @@
 
 .venv/bin/python benchmarks/recipes.py --seeds 5
 
-- memory beats no memory where what matters is not measured, and an asymmetric critic reaches the same return in 70 % of the steps
-  (`recipes_teachers.py`, balance); students recover 95 % of a teacher that is told the params, where the blind have 80 % at most (home);
+- memory beats no memory where what matters is not measured, and an asymmetric critic reaches the same return in 70 % of the
+  steps (`recipes_teachers.py`, balance); students recover 95 % of a teacher that is told the params, where the blind have at most
+  80 % (home);
 - off-policy learning needs a fifth of PPO's steps, gradients through the physics half of them (`recipes_off_policy.py`);
 - planning on the calibrated simulator swings up without training (`recipes_planning.py`);
 - flows solve a task with two modes, which a Gaussian averages away (`recipes_flow.py`);
@@ -87,7 +88,13 @@ def main() -> None:
 def _told(part: str, row: Row) -> Row:
     how = next((k for k in SHOWN if k in row), "")
     who = row.get("method") or row.get("simulator")
-    return {"problem": row.get("problem", part), "recipe": who, "seed": row["seed"], "what": how, "figure": row.get(how)}
+    return {
+        "problem": row.get("problem", part),
+        "recipe": who,
+        "seed": row["seed"],
+        "what": how,
+        "figure": row.get(how),
+    }
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def test_a_few_seconds_of_training_bring_the_cart_to_where_it_should_be(traced_c
     coarse = JaxCartpole(traced_cartpole.interface, traced_cartpole.parameters, 1)
     task = generate("reach:cart.position=0.15", coarse.interface, stretches(coarse))
     belief = Uniform(("motor.gain",), np.array([1.4]), np.array([1.6]))
-    untrained = new_policy(coarse.interface, task.observe, BRIEF.hidden, jax.random.key(0))
+    untrained = new_policy(coarse.interface, task.observe, BRIEF.shape, jax.random.key(0))
     before, _ = Look(coarse, belief, task, 8, jax.random.key(0)).at(untrained)
     found = train(coarse, belief, task, Train(BRIEF, looks=2, worlds=8), jax.random.key(1))
     assert found.value > before + 0.8

@@ -130,6 +130,7 @@ def test_the_clipped_objective_is_what_the_paper_says() -> None:
     assert float(kl) == pytest.approx((0.5 - np.log(1.5) - 0.5 - np.log(0.5)) / 2)
 
 
+@pytest.mark.slow
 def test_symmetry_is_learnt_where_the_task_names_its_mirror(coarse: JaxCartpole, push: Task) -> None:
     with pytest.raises(GaplessError, match="names no mirror"):
         replace(SMALL, symmetry=1.0).learning(Place(coarse, DOUBT, push), jax.random.key(0))

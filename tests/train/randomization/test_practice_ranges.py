@@ -17,6 +17,7 @@ def coarse(traced_cartpole: JaxCartpole) -> JaxCartpole:
     return JaxCartpole(traced_cartpole.interface, traced_cartpole.parameters, 1)
 
 
+@pytest.mark.slow
 def test_ranges_grow_while_a_policy_passes_everywhere(coarse: JaxCartpole, push: Task) -> None:
     told: list[dict[str, float]] = []
     known = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
