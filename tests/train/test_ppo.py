@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError, Task, Uniform
-from gapless.nets.normaliser import new_normaliser, update
+from gapless.nets.normaliser import new_normaliser, recalled, update
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.recall import Kind, unrolled
 from gapless.simulators import JaxCartpole
@@ -85,6 +85,15 @@ def test_training_keeps_the_best_policy_and_never_a_worse_one_than_it_began_with
 def test_batches_that_do_not_divide_are_refused() -> None:
     with pytest.raises(GaplessError, match="3 worlds × 5 steps do not divide into 4 minibatches"):
         Ppo(worlds=3, steps=5)
+
+
+def test_the_normalisation_of_a_trained_policy_outlasts_other_starts() -> None:
+    """Fifty batches far from what it has seen: weights that do not change must go on meaning what they meant."""
+    seen = recalled(jnp.array([1.0]), jnp.array([2.0]))
+    for key in jax.random.split(jax.random.key(0), 50):
+        seen = update(seen, 5.0 + jax.random.normal(key, (2048, 1)))
+    assert float(seen.shift[0]) == pytest.approx(1.0, abs=1e-3)
+    assert float(seen.scale[0]) == pytest.approx(2.0, rel=1e-2)
 
 
 def test_the_normaliser_has_the_moments_of_all_that_it_saw() -> None:

@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from gapless.core import GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, update
+from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 
 from .batches import Batches, Rule
@@ -150,7 +150,7 @@ class OffPolicyRule(Rule):
         policy = self.begin_with or new_policy(interface, self.place.task.observe, Shape(r.hidden), keys[0])
         observed = new_normaliser(len(policy.shift))
         if self.begin_with is not None:
-            observed = Normaliser(jnp.asarray(1e5), policy.shift, 1 / policy.scale**2 - 1e-6)
+            observed = recalled(policy.shift, policy.scale)
         known = Experience(self.place, 1, policy, self.decide).known_width
         critics = new_critics((known + interface.command_width, r.atoms), r.critic_hidden, keys[1])
         beside = self.beside(keys[2])

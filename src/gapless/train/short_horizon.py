@@ -17,7 +17,7 @@ import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Belief, GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, update
+from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 
 from .advantage import advantages
@@ -130,7 +130,7 @@ class Windows(Learning):
         optimizers = self._climb.init(moved), self._adam.init(eqx.filter(critic, eqx.is_array))
         observed = new_normaliser(len(policy.shift))
         if trained:
-            observed = Normaliser(jnp.asarray(1e5), policy.shift, 1 / policy.scale**2 - 1e-6)
+            observed = recalled(policy.shift, policy.scale)
         return Learner(policy, noise, critic, critic, optimizers, observed, new_normaliser(known), jnp.zeros(()))
 
     def _decide(self, weights: Any, memory: Any, sight: Sight, key: PRNGKeyArray) -> tuple[Any, Any, dict[str, Any]]:
