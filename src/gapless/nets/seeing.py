@@ -1,7 +1,7 @@
 """What all policies share: remembered measurements become an observation, and a command in ±1 becomes one within limits."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -56,6 +56,10 @@ class SeeingPolicy(Block):
                 "student that sees measurements only."
             )
         return jnp.concatenate([observation, *(jnp.reshape(params[name], 1) for name in self.told)])
+
+    def with_eyes(self, shift: Float[Array, " seen"], scale: Float[Array, " seen"]) -> Self:
+        """The same policy with another normalisation."""
+        return eqx.tree_at(lambda p: (p.shift, p.scale), self, (shift, scale))
 
     def normal(self, seen: Float[Array, " seen"]) -> Float[Array, " seen"]:
         """What is seen, in deviations from what is usual, at most ten."""

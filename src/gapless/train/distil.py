@@ -135,8 +135,7 @@ class DistilRule(Rule):
         """The same with this teacher; a new student normalises what both of them see as the teacher does."""
         student, seen = learner.student, len(learner.student.shift)
         if self._begin_with is None:
-            eyes = teacher.shift[:seen], teacher.scale[:seen]
-            student = eqx.tree_at(lambda p: (p.shift, p.scale), student, eyes)
+            student = student.with_eyes(teacher.shift[:seen], teacher.scale[:seen])
         return learner._replace(student=student, teacher=teacher)
 
     def policy(self, learner: Learner) -> NetworkPolicy:

@@ -51,11 +51,8 @@ class Experience:
         self.place, self.worlds = place, worlds
         self.simulator = place.simulator.with_worlds(worlds)
         self.horizon = round(place.task.seconds / place.simulator.interface.period_s)
-        names = tuple(p.name for p in place.simulator.parameters)
-        self._params = tuple(n for n in place.belief.names if n in names)
-        self._privileged, width = self._privileged_signals()
-        self.observed_width = place.task.observe.width(place.simulator.interface)
-        self.known_width = self.observed_width + width + len(self._params)
+        self._params, self._privileged = drawn_params(place), tuple(sorted(_privileged(place)))
+        self.observed_width, self.known_width = place.task.observe.width(place.simulator.interface), known_width(place)
         self._policy, self._decide = policy, decide
         self._static = eqx.partition(place.belief.prepared(), eqx.is_array)[1]
         self._loop = Loop(self.simulator, Agent(self._look, self._act))
@@ -91,11 +88,6 @@ class Experience:
         belief = eqx.combine(doubts, self._static)
         return belief.sample(keys[0], self.worlds), self.place.task.explore(keys[1], self.worlds)
 
-    def _privileged_signals(self) -> tuple[tuple[str, ...], int]:
-        one = self.simulator.with_worlds(1)
-        _, _, privileged = one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))
-        return tuple(sorted(privileged)), sum(v.shape[-1] for v in privileged.values())
-
     def _known(self, observation: Any, privileged: Signals, params: Params) -> Any:
         parts = [observation, *(jnp.asarray(privileged[k]) for k in self._privileged)]
         return jnp.concatenate(parts + [params[k][:, None] for k in self._params], axis=-1)
@@ -128,6 +120,23 @@ class Experience:
         now = {"memory": memory, "age": jnp.where(fresh, 0, carry["age"]), "unit": jnp.clip(unit, -1, 1)}
         noted = {**noted, "observation": observation, "known": known, "unit": unit, "fresh": fresh, "change": change}
         return {**carry, **now, "command": command, "measurement": seen}, command, noted
+
+
+def drawn_params(place: Place) -> tuple[str, ...]:
+    """The params of the simulator that the belief draws."""
+    names = {p.name for p in place.simulator.parameters}
+    return tuple(n for n in place.belief.names if n in names)
+
+
+def known_width(place: Place) -> int:
+    """Numbers that a critic may be told: the observation, privileged signals and params."""
+    signals = sum(v.shape[-1] for v in _privileged(place).values())
+    return place.task.observe.width(place.simulator.interface) + signals + len(drawn_params(place))
+
+
+def _privileged(place: Place) -> Signals:
+    one = place.simulator.with_worlds(1)
+    return one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))[2]
 
 
 def strong(tree: Any) -> Any:

@@ -17,7 +17,7 @@ from gapless.nets.policy import NetworkPolicy
 
 from .learning import Place
 from .off_policy import Choice, OffPolicy, OffPolicyRule
-from .squash import before_tanh, normal_of, squashed
+from .squash import before_tanh, squashed
 
 NARROWEST, WIDEST = -5.0, 0.0
 """Between which the logarithm of a deviation lies; wider ones press commands against their limits."""
@@ -66,7 +66,7 @@ class FastSacRule(OffPolicyRule):
         return self.intended(policy, beside, seen, key)
 
     def intended(self, policy: NetworkPolicy, beside: Random, seen: Any, key: PRNGKeyArray) -> Choice:
-        share = (1 + jnp.tanh(jax.vmap(beside.width)(normal_of(policy, seen)))) / 2
+        share = (1 + jnp.tanh(jax.vmap(beside.width)(policy.normal(seen)))) / 2
         noise = jax.random.normal(key, (len(seen), share.shape[-1]))
         unit, log_likelihood = squashed(before_tanh(policy, seen), NARROWEST + (WIDEST - NARROWEST) * share, noise)
         # The temperature has a rule of its own: through the bonus it would only ever fall or rise.

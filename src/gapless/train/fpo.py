@@ -20,17 +20,17 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.nets.flow_policy import FlowPolicy, FlowShape, new_flow, velocity
-from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
+from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
 from .descent import ADAM, Pace, descend, orders
-from .experience import Experience, Sight
-from .judged import answers, criticized, normal, paid
-from .learning import Learning, Place
+from .experience import Sight, known_width
+from .judged import answers, criticized, eyes_of, normal, noticed, paid
+from .learning import HOLD, Learning, Place
 from .on_policy import OnPolicy
-from .ppo import HOLD, clipped
+from .ppo import clipped
 
 LARGEST_CHANGE = 3.0
 """Of a loss, beyond which its ratio no longer follows: an exponential of more would outweigh all other rows."""
@@ -123,8 +123,8 @@ class FlowRule(Rule):
         """What learning begins with: untrained, or a policy with a fresh critic."""
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         policy = begin_with or self._untrained(keys[0])
-        observed = new_normaliser(len(policy.shift)) if begin_with is None else recalled(policy.shift, policy.scale)
-        width = Experience(self.place, 1, policy, self.decide).known_width if r.asymmetric else len(policy.shift)
+        observed = eyes_of(policy, begin_with is not None)
+        width = known_width(self.place) if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         optimizer = ADAM.init(eqx.filter((policy.network, critic), eqx.is_array))
         hold = jnp.asarray(0.0 if begin_with is None else HOLD)
@@ -147,15 +147,11 @@ class FlowRule(Rule):
         self, learner: FlowLearner, batch: dict[str, Any], key: PRNGKeyArray
     ) -> tuple[FlowLearner, dict[str, Any]]:
         known, known_next = criticized(batch, self.recipe.asymmetric)
-        learner = learner._replace(
-            observed=update(learner.observed, batch["seen"].reshape(-1, batch["seen"].shape[-1])),
-            critic_observed=update(learner.critic_observed, known_next.reshape(-1, learner.critic.in_size)),
-        )
+        learner = noticed(learner, batch["seen"], known_next)
         keys = jax.random.split(key)
         rows = self._rows(learner, batch, (known, known_next), keys[0])
         learner, kl = self._epochs(learner, rows, keys[1])
-        moments = learner.observed.shift, learner.observed.scale
-        policy = eqx.tree_at(lambda p: (p.shift, p.scale), learner.policy, moments)
+        policy = learner.policy.with_eyes(learner.observed.shift, learner.observed.scale)
         taken = learner.taken + self.recipe.per_iteration / self.recipe.budget
         notes = {"reward": batch["reward"].mean(), "kl": kl, "matching": rows["before"].mean()}
         return learner._replace(policy=policy, taken=taken), notes

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from gapless.nets.normaliser import Normaliser
+from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
+from gapless.nets.seeing import SeeingPolicy
 
 
 class Priced(Protocol):
@@ -26,11 +27,29 @@ def criticized(batch: dict[str, Any], asymmetric: bool) -> tuple[Any, Any]:
     return batch["seen"], jnp.concatenate([batch["observation_next"], told], axis=-1)
 
 
+def eyes_of(policy: SeeingPolicy, trained: bool) -> Normaliser:
+    """What a policy has seen where its training begins: all that its normalisation stands for, or nothing."""
+    return recalled(policy.shift, policy.scale) if trained else new_normaliser(len(policy.shift))
+
+
+def noticed(learner: Any, seen: Float[Array, "step world seen"], known: Float[Array, "step world known"]) -> Any:
+    """The learner with a batch counted in, of what its policy and of what its critic sees."""
+    return learner._replace(
+        observed=update(learner.observed, seen.reshape(-1, seen.shape[-1])),
+        critic_observed=update(learner.critic_observed, known.reshape(-1, known.shape[-1])),
+    )
+
+
+def undoubted(batch: dict[str, Any]) -> Float[Array, "step world"]:
+    """The reward, less what doubt costs: at most what a period is usually worth, which is nobody's to change."""
+    return batch["reward"] - batch["doubt"] * jax.lax.stop_gradient(jnp.abs(batch["reward"]).mean())
+
+
 def paid(batch: dict[str, Any], recipe: Priced, period_s: float) -> Float[Array, "step world"]:
     """The reward, less what doubt, jumps and effort cost."""
     effort = (jnp.clip(batch["unit"], -1, 1) ** 2).mean(-1)
     price = period_s * (recipe.smooth * batch["change"] + recipe.energy * effort)
-    return batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean() - price
+    return undoubted(batch) - price
 
 
 def answers(network: Any, rows: Float[Array, "*row seen"]) -> Float[Array, "*row answer"]:

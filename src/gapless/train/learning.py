@@ -14,6 +14,10 @@ from .guard import Guard
 Kind = TypeVar("Kind", bound=SeeingPolicy)
 
 
+HOLD = 0.15
+"""Share of the budget in which only critics learn, so that fresh ones do not spoil a trained policy."""
+
+
 class Place(NamedTuple):
     """Where a policy is trained, and for what."""
 

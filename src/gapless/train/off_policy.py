@@ -16,19 +16,18 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from gapless.core import GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
+from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
+from gapless.nets.seeing import SeeingPolicy
 
 from .batches import Batches, Rule
 from .critics import Ahead, Critic, critics_loss, followed_by, judged, new_critics, targets
 from .distributional import atoms, bounds
-from .experience import Experience, Sight
-from .learning import Learning, Method, Place
+from .experience import Sight, known_width
+from .judged import eyes_of, normal, noticed, undoubted
+from .learning import HOLD, Learning, Method, Place
 from .replay import Replay, Rows, inserted, new_replay, sampled
 from .squash import require_feed_forward
-
-HOLD = 0.15
-"""Share of the budget in which only critics learn, so that fresh ones do not spoil a trained policy."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,8 @@ class OffPolicy(Method):
     def rule(self, place: Place, begin_with: NetworkPolicy | None) -> "OffPolicyRule":
         """How it explores and what it aims at."""
 
-    def learning(self, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None = None) -> Learning:
-        rule = self.rule(place, begin_with)
+    def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
+        rule = self.rule(place, self.going_on(begin_with, NetworkPolicy))
         return Batches(place, self, rule, rule.new(key))
 
 
@@ -148,10 +147,8 @@ class OffPolicyRule(Rule):
         """What learning begins with: untrained, or a policy with fresh critics."""
         keys, r, interface = jax.random.split(key, 3), self.recipe, self.place.simulator.interface
         policy = self.begin_with or new_policy(interface, self.place.task.observe, Shape(r.hidden), keys[0])
-        observed = new_normaliser(len(policy.shift))
-        if self.begin_with is not None:
-            observed = recalled(policy.shift, policy.scale)
-        known = Experience(self.place, 1, policy, self.decide).known_width
+        observed = eyes_of(policy, self.begin_with is not None)
+        known = known_width(self.place)
         critics = new_critics((known + interface.command_width, r.atoms), r.critic_hidden, keys[1])
         beside = self.beside(keys[2])
         mover, judge = (self._adam.init(eqx.filter(x, eqx.is_array)) for x in ((policy.network, beside), critics))
@@ -175,15 +172,11 @@ class OffPolicyRule(Rule):
         return memory, jnp.where(taken < self._warm_up, blind, unit), {}
 
     def learn(self, learner: Learner, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
-        reward = batch["reward"] - batch["doubt"] * jnp.abs(batch["reward"]).mean()
-        unit = jnp.clip(batch["unit"], -1, 1)
+        reward, unit = undoubted(batch), jnp.clip(batch["unit"], -1, 1)
         rows = Rows(batch["known"], unit, reward, batch["known_next"], batch["finished"], batch["fresh"])
-        flat = [batch[k].reshape(-1, batch[k].shape[-1]) for k in ("observation", "known")]
-        observed = update(learner.observed, flat[0])
+        learner = noticed(learner, batch["observation"], batch["known"])
         learner = learner._replace(
-            policy=eqx.tree_at(lambda p: (p.shift, p.scale), learner.policy, (observed.shift, observed.scale)),
-            observed=observed,
-            critic_observed=update(learner.critic_observed, flat[1]),
+            policy=learner.policy.with_eyes(learner.observed.shift, learner.observed.scale),
             paid=jnp.stack([jnp.minimum(learner.paid[0], reward.min()), jnp.maximum(learner.paid[1], reward.max())]),
             replay=inserted(learner.replay, rows),
             taken=learner.taken + self.recipe.per_iteration,
@@ -243,13 +236,13 @@ class OffPolicyRule(Rule):
 
     def _policy(self, learner: Learner, changing: Any, known: Any, key: PRNGKeyArray) -> Any:
         network, beside, critics, state = changing
-        at, normal = self._atoms(learner), self._normal(learner, known)
+        at, usual = self._atoms(learner), self._normal(learner, known)
         seen = known[:, : len(learner.policy.shift)]
 
         def loss(moved: Any) -> Any:
             policy = eqx.tree_at(lambda p: p.network, learner.policy, moved[0])
             choice = self.intended(policy, moved[1], seen, key)
-            value = judged(critics, normal, choice.unit, at, self.recipe.pessimistic)
+            value = judged(critics, usual, choice.unit, at, self.recipe.pessimistic)
             return -(value + choice.bonus).mean(), (choice.bonus, value.mean())
 
         grads, (bonus, value) = eqx.filter_grad(loss, has_aux=True)((network, beside))
@@ -267,5 +260,4 @@ class OffPolicyRule(Rule):
         return atoms(*bounds(lowest, highest, self.recipe.discount), self.recipe.atoms)
 
     def _normal(self, learner: Learner, known: Any) -> Any:
-        seen = learner.critic_observed
-        return jnp.clip((known - seen.shift) * seen.scale, -10, 10)
+        return jnp.clip(normal(learner.critic_observed, known), -10, 10)

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
+from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.recall import Kind, Recall, unrolled
 from gapless.nets.seeing import SeeingPolicy
@@ -24,12 +24,10 @@ from gapless.nets.seeing import SeeingPolicy
 from .advantage import advantages
 from .batches import Batches, Rule
 from .descent import ADAM, Pace, descend, orders
-from .experience import Experience, Sight
-from .judged import answers, criticized, normal, paid
-from .learning import Learning, Place
+from .experience import Sight, known_width
+from .judged import answers, criticized, eyes_of, normal, noticed, paid
+from .learning import HOLD, Learning, Place
 from .on_policy import OnPolicy
-
-HOLD = 0.15
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,8 @@ class PpoRule(Rule):
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         interface = self.place.simulator.interface
         policy = begin_with or new_policy(interface, self.place.task.observe, r.shape, keys[0])
-        observed = new_normaliser(len(policy.shift)) if begin_with is None else recalled(policy.shift, policy.scale)
-        width = Experience(self.place, 1, policy, self.decide).known_width if r.asymmetric else len(policy.shift)
+        observed = eyes_of(policy, begin_with is not None)
+        width = known_width(self.place) if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
         optimizer = ADAM.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
@@ -131,10 +129,7 @@ class PpoRule(Rule):
     def learn(self, learner: Learner, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
         r = self.recipe
         known, known_next = criticized(batch, r.asymmetric)
-        learner = learner._replace(
-            observed=update(learner.observed, batch["seen"].reshape(-1, batch["seen"].shape[-1])),
-            critic_observed=update(learner.critic_observed, known_next.reshape(-1, learner.critic.in_size)),
-        )
+        learner = noticed(learner, batch["seen"], known_next)
         value, next_value = (_values(learner, rows) for rows in (known, known_next))
         reward = paid(batch, r, self.place.simulator.interface.period_s)
         gain = advantages(reward, value, next_value, batch["finished"], batch["cut"], r.discount, r.trace)
@@ -148,9 +143,7 @@ class PpoRule(Rule):
             del rows["mirrored"]
         begun = jax.tree.map(lambda x: x[0], batch["hidden"])
         learner, kl = self._epochs(learner, rows, begun, key)
-        policy = eqx.tree_at(
-            lambda p: (p.shift, p.scale), learner.policy, (learner.observed.shift, learner.observed.scale)
-        )
+        policy = learner.policy.with_eyes(learner.observed.shift, learner.observed.scale)
         taken = learner.taken + r.per_iteration / r.budget
         notes = {"reward": batch["reward"].mean(), "kl": kl, "noise": jnp.exp(learner.log_noise).mean()}
         return learner._replace(policy=policy, taken=taken), notes

@@ -8,6 +8,7 @@ from gapless.core import GaplessError
 from gapless.nets.policy import NetworkPolicy
 
 from .batches import Batches
+from .experience import drawn_params
 from .learning import Method, Place
 from .ppo import Ppo, PpoRule
 
@@ -28,8 +29,7 @@ def network_of(first: Batches) -> NetworkPolicy:
 
 def all_told(place: Place, told: tuple[str, ...]) -> tuple[str, ...]:
     """The params that a teacher is told: the named ones, or else all that the belief draws for this simulator."""
-    known = [p.name for p in place.simulator.parameters]
-    drawn = tuple(name for name in place.belief.names if name in known)
+    drawn = drawn_params(place)
     unknown = [name for name in told if name not in drawn]
     if unknown or not drawn:
         what = repr(unknown[0]) if unknown else "any param"

@@ -18,18 +18,18 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from gapless.core import GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
+from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
 from .descent import ADAM, Pace, descend, orders
-from .experience import Experience, Sight
-from .judged import answers, criticized, normal, paid
-from .learning import Learning, Place
+from .experience import Sight, known_width
+from .judged import answers, criticized, eyes_of, normal, noticed, paid
+from .learning import HOLD, Learning, Place
 from .on_policy import OnPolicy
-from .ppo import HOLD, log_likelihood
+from .ppo import log_likelihood
 
 LARGEST_WEIGHT = 10.0
 LEADER = 0
@@ -108,8 +108,8 @@ class SapgRule(Rule):
         keys, r, begin_with = jax.random.split(key, 4), self.recipe, self._begin_with
         interface = self.place.simulator.interface
         policy = begin_with or new_policy(interface, self.place.task.observe, r.shape, keys[0])
-        observed = new_normaliser(len(policy.shift)) if begin_with is None else recalled(policy.shift, policy.scale)
-        width = Experience(self.place, 1, policy, self.decide).known_width if r.asymmetric else len(policy.shift)
+        observed = eyes_of(policy, begin_with is not None)
+        width = known_width(self.place) if r.asymmetric else len(policy.shift)
         network, critic = (
             widened(policy.network, r.embedding, keys[1]),
             eqx.nn.MLP(width + r.embedding, 1, *r.hidden, activation=jnp.tanh, key=keys[2]),
@@ -145,10 +145,7 @@ class SapgRule(Rule):
     ) -> tuple[SapgLearner, dict[str, Any]]:
         r, keys = self.recipe, jax.random.split(key)
         known = criticized(batch, r.asymmetric)
-        learner = learner._replace(
-            observed=update(learner.observed, batch["seen"].reshape(-1, batch["seen"].shape[-1])),
-            critic_observed=update(learner.critic_observed, known[1].reshape(-1, known[1].shape[-1])),
-        )
+        learner = noticed(learner, batch["seen"], known[1])
         own = self._own(learner, batch, known)
         others = self._others(learner, batch, known, own)
         leading = r.worlds // r.blocks

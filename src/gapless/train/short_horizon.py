@@ -17,12 +17,15 @@ import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Belief, GaplessError
-from gapless.nets.normaliser import Normaliser, new_normaliser, recalled, update
+from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
+from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .critics import followed_by
+from .descent import orders
 from .experience import Experience, Held, Sight, strong
+from .judged import answers, eyes_of, normal, noticed, undoubted
 from .learning import Learning, Method, Place
 from .squash import before_tanh, require_feed_forward
 
@@ -66,8 +69,8 @@ class ShortHorizon(Method):
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
 
-    def learning(self, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None = None) -> Learning:
-        return Windows(self, place, key, begin_with)
+    def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
+        return Windows(self, place, key, self.going_on(begin_with, NetworkPolicy))
 
 
 class Learner(NamedTuple):
@@ -128,10 +131,8 @@ class Windows(Learning):
         noise = jnp.full((policy.interface.command_width,), np.log(r.noise * (0.5 if trained else 1.0)))
         moved = eqx.filter((policy.network, noise), eqx.is_array)
         optimizers = self._climb.init(moved), self._adam.init(eqx.filter(critic, eqx.is_array))
-        observed = new_normaliser(len(policy.shift))
-        if trained:
-            observed = recalled(policy.shift, policy.scale)
-        return Learner(policy, noise, critic, critic, optimizers, observed, new_normaliser(known), jnp.zeros(()))
+        moments = eyes_of(policy, trained), new_normaliser(known)
+        return Learner(policy, noise, critic, critic, optimizers, *moments, jnp.zeros(()))
 
     def _decide(self, weights: Any, memory: Any, sight: Sight, key: PRNGKeyArray) -> tuple[Any, Any, dict[str, Any]]:
         centre = before_tanh(eqx.combine(weights[0], self._static), sight.observation)
@@ -169,24 +170,19 @@ class Windows(Learning):
         r, policy = self.recipe, eqx.tree_at(lambda p: p.network, learner.policy, moved[0])
         held, batch = self._experience.drive(_acting(policy, moved[1]), held, key, r.steps)
         value = _values(learner.slow, learner.critic_observed, batch["known_next"])
-        gained = windowed(_paid(batch), value, batch["finished"], batch["cut"], (r.discount, r.blend))
+        gained = windowed(undoubted(batch), value, batch["finished"], batch["cut"], (r.discount, r.blend))
         return -gained.mean() / r.steps, (held, batch)
 
     def _observing(self, learner: Learner, batch: dict[str, Any], network: Any) -> Learner:
-        rows = [batch[k].reshape(-1, batch[k].shape[-1]) for k in ("observation", "known_next")]
-        observed = update(learner.observed, rows[0])
-        moved = network, observed.shift, observed.scale
-        return learner._replace(
-            policy=eqx.tree_at(lambda p: (p.network, p.shift, p.scale), learner.policy, moved),
-            observed=observed,
-            critic_observed=update(learner.critic_observed, rows[1]),
-            taken=learner.taken + self.recipe.per_iteration / self.recipe.budget,
-        )
+        learner = noticed(learner, batch["observation"], batch["known_next"])
+        policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
+        policy = policy.with_eyes(learner.observed.shift, learner.observed.scale)
+        return learner._replace(policy=policy, taken=learner.taken + self.recipe.per_iteration / self.recipe.budget)
 
     def _critic(self, learner: Learner, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, Any]:
         r, seen = self.recipe, learner.critic_observed
         value, after = (_values(learner.slow, seen, batch[k]) for k in ("known", "known_next"))
-        gain = advantages(_paid(batch), value, after, batch["finished"], batch["cut"], r.discount, r.trace)
+        gain = advantages(undoubted(batch), value, after, batch["finished"], batch["cut"], r.discount, r.trace)
         known, target = batch["known"].reshape(-1, batch["known"].shape[-1]), (gain + value).reshape(-1)
         arrays, static = eqx.partition(learner.critic, eqx.is_array)
 
@@ -198,8 +194,7 @@ class Windows(Learning):
             changes, state = self._adam.update(grads, both[1])
             return (optax.apply_updates(both[0], changes), state), off
 
-        orders = jax.vmap(lambda k: jax.random.permutation(k, len(target)))(jax.random.split(key, r.epochs))
-        pieces = orders.reshape(r.epochs * r.minibatches, -1)
+        pieces = orders(len(target), r.epochs, r.minibatches, key)
         (arrays, state), off = jax.lax.scan(one, (arrays, learner.optimizers[1]), pieces)
         critic = eqx.combine(arrays, static)
         slow = eqx.combine(followed_by(eqx.filter(learner.slow, eqx.is_array), arrays, r.follow), static)
@@ -233,11 +228,5 @@ def _acting(policy: NetworkPolicy, log_noise: Float[Array, " command"]) -> Any:
     return eqx.partition(policy, eqx.is_array)[0], log_noise
 
 
-def _paid(batch: dict[str, Any]) -> Float[Array, "step world"]:
-    """The reward, less what doubt costs."""
-    return batch["reward"] - batch["doubt"] * jax.lax.stop_gradient(jnp.abs(batch["reward"]).mean())
-
-
 def _values(critic: eqx.nn.MLP, seen: Normaliser, known: Float[Array, "*row known"]) -> Float[Array, "*row"]:
-    flat = jnp.clip((known - seen.shift) * seen.scale, -10, 10).reshape(-1, known.shape[-1])
-    return jax.vmap(critic)(flat)[:, 0].reshape(known.shape[:-1])
+    return answers(critic, normal(seen, known))[..., 0]

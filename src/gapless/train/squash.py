@@ -18,14 +18,9 @@ def require_feed_forward(policy: NetworkPolicy, word: str) -> None:
         )
 
 
-def normal_of(policy: NetworkPolicy, seen: Float[Array, "row seen"]) -> Float[Array, "row seen"]:
-    """What its network is given."""
-    return jnp.clip((seen - policy.shift) * policy.scale, -10, 10)
-
-
 def before_tanh(policy: NetworkPolicy, seen: Float[Array, "row seen"]) -> Float[Array, "row command"]:
     """What its network answers."""
-    return jax.vmap(lambda x: advance(policy.network, (), x)[1])(normal_of(policy, seen))
+    return jax.vmap(lambda x: advance(policy.network, (), x)[1])(policy.normal(seen))
 
 
 def squashed(
