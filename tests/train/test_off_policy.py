@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError, Task, Uniform
+from gapless.nets.flow_policy import FlowShape, new_flow
 from gapless.nets.policy import Shape, new_policy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.simulators import JaxCartpole, MujocoSimulator
-from gapless.train import Along, Checkpoint, FastSac, FastTd3, Place, Train, train
+from gapless.train import Along, Checkpoint, FastSac, FastTd3, Method, Place, ShortHorizon, Train, train
 from gapless.train.fast_sac import tempered
 from gapless.train.fast_td3 import FastTd3Rule
 from gapless.train.off_policy import OffPolicy
@@ -137,3 +138,12 @@ def _arrays(network: object) -> list[jax.Array]:
 def _interrupt(steps: int, figures: dict[str, float]) -> None:
     if steps >= 8 * 8 * 4:
         raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("method", [FastTd3(), FastSac(), ShortHorizon()])
+def test_what_another_kind_of_policy_learnt_is_not_gone_on_from(
+    coarse: JaxCartpole, push: Task, method: Method
+) -> None:
+    flow = new_flow(coarse.interface, push.observe, FlowShape(), jax.random.key(0))
+    with pytest.raises(GaplessError, match="goes on from a NetworkPolicy and was given a FlowPolicy"):
+        method.learning(Place(coarse, DOUBT, push), jax.random.key(0), flow)

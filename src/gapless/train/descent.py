@@ -25,7 +25,7 @@ class Paced(Protocol):
     def kl_target(self) -> float: ...
 
 
-class Pace(NamedTuple):
+class Stride(NamedTuple):
     """How fast what is trained may change."""
 
     optimizer: Any
@@ -51,26 +51,26 @@ def descend(
     recipe: Paced,
     loss: Callable[[Any, Int[Array, " row"]], tuple[Any, Any]],
     trained: tuple[Any, ...],
-    pace: Pace,
+    stride: Stride,
     pieces: Int[Array, "piece row"],
 ) -> tuple[tuple[Any, ...], dict[str, Any], Float[Array, ""]]:
     """What is trained after one step for each piece, the optimizer and rate after it, and the KL divergence of the last
     epoch; `loss` gives a piece's loss and its KL divergence from before."""
     arrays, static = eqx.partition(trained, eqx.is_array)
-    slower = fading(pace.taken)
+    slower = fading(stride.taken)
 
     def one(held: Any, piece: Any) -> Any:
         arrays, optimizer = held
         grads, kl = jax.grad(lambda a: loss(eqx.combine(a, static), piece), has_aux=True)(arrays)
         updated: tuple[Any, Any] = ADAM.update(grads, optimizer)
         changes, optimizer = updated
-        moved = (jax.tree.map(lambda c, s=s: s * c, part) for part, s in zip(changes, pace.shares, strict=True))
-        arrays = jax.tree.map(lambda a, c: a - slower * pace.rate * c, arrays, tuple(moved))
+        moved = (jax.tree.map(lambda c, s=s: s * c, part) for part, s in zip(changes, stride.shares, strict=True))
+        arrays = jax.tree.map(lambda a, c: a - slower * stride.rate * c, arrays, tuple(moved))
         return (arrays, optimizer), kl
 
-    (arrays, optimizer), kl = jax.lax.scan(one, (arrays, pace.optimizer), pieces)
+    (arrays, optimizer), kl = jax.lax.scan(one, (arrays, stride.optimizer), pieces)
     last = kl[-recipe.minibatches :].mean()
-    rate = jnp.where(last > 2 * recipe.kl_target, pace.rate / 1.5, pace.rate)
-    rate = jnp.where(last < recipe.kl_target / 2, pace.rate * 1.2, rate)
+    rate = jnp.where(last > 2 * recipe.kl_target, stride.rate / 1.5, stride.rate)
+    rate = jnp.where(last < recipe.kl_target / 2, stride.rate * 1.2, rate)
     after = {"optimizer": optimizer, "rate": jnp.clip(rate, recipe.rate / 100, recipe.rate)}
     return eqx.combine(arrays, static), after, last

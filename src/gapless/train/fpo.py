@@ -25,7 +25,7 @@ from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
-from .descent import ADAM, Pace, descend, orders
+from .descent import ADAM, Stride, descend, orders
 from .experience import Sight, known_width
 from .judged import answers, criticized, eyes_of, normal, noticed, paid
 from .learning import HOLD, Learning, Place
@@ -182,9 +182,9 @@ class FlowRule(Rule):
             value = answers(critic, mine["known"])[..., 0]
             return policy_loss + 0.5 * ((value - mine["target"]) ** 2).mean(), kl
 
-        pace = Pace(learner.optimizer, learner.rate, learner.taken, (learner.taken >= learner.hold, 1.0))
+        stride = Stride(learner.optimizer, learner.rate, learner.taken, (learner.taken >= learner.hold, 1.0))
         pieces = orders(r.per_iteration, r.epochs, r.minibatches, key)
-        (network, critic), paced, kl = descend(r, loss, trained, pace, pieces)
+        (network, critic), paced, kl = descend(r, loss, trained, stride, pieces)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, critic=critic, **paced), kl
 

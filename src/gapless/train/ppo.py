@@ -23,7 +23,7 @@ from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
-from .descent import ADAM, Pace, descend, orders
+from .descent import ADAM, Stride, descend, orders
 from .experience import Sight, known_width
 from .judged import answers, criticized, eyes_of, normal, noticed, paid
 from .learning import HOLD, Learning, Place
@@ -159,9 +159,9 @@ class PpoRule(Rule):
             return self._loss(trained, mine, jax.tree.map(lambda x: x[piece], begun))
 
         trained = (learner.policy.network, learner.log_noise, learner.critic)
-        pace = Pace(learner.optimizer, learner.rate, learner.taken, (moving, moving, 1.0))
+        stride = Stride(learner.optimizer, learner.rate, learner.taken, (moving, moving, 1.0))
         (network, noise, critic), paced, kl = descend(
-            r, loss, trained, pace, orders(count, r.epochs, r.minibatches, key)
+            r, loss, trained, stride, orders(count, r.epochs, r.minibatches, key)
         )
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, log_noise=noise, critic=critic, **paced), kl

@@ -24,7 +24,7 @@ from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
 from .batches import Batches, Rule
-from .descent import ADAM, Pace, descend, orders
+from .descent import ADAM, Stride, descend, orders
 from .experience import Sight, known_width
 from .judged import answers, criticized, eyes_of, normal, noticed, paid
 from .learning import HOLD, Learning, Place
@@ -190,7 +190,7 @@ class SapgRule(Rule):
     def _epochs(self, learner: SapgLearner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[SapgLearner, Any]:
         r, moving = self.recipe, learner.taken >= learner.hold
         trained = (learner.network, learner.embeddings, learner.log_noise, learner.critic)
-        pace = Pace(learner.optimizer, learner.rate, learner.taken, (moving, moving, moving, 1.0))
+        stride = Stride(learner.optimizer, learner.rate, learner.taken, (moving, moving, moving, 1.0))
         pieces = orders(len(rows["gain"]), r.epochs, r.minibatches, key)
 
         def loss(trained: Any, piece: Any) -> tuple[Any, Any]:
@@ -205,7 +205,7 @@ class SapgRule(Rule):
             losses = weight * (0.5 * (value - mine["target"]) ** 2 - gained)
             return losses.mean() - (self._bonus @ trained[2].sum(-1)) / r.blocks, kl
 
-        (network, embeddings, noise, critic), paced, kl = descend(r, loss, trained, pace, pieces)
+        (network, embeddings, noise, critic), paced, kl = descend(r, loss, trained, stride, pieces)
         return learner._replace(network=network, embeddings=embeddings, log_noise=noise, critic=critic, **paced), kl
 
     def _likelihood(self, actor: tuple[Any, Any, Any], rows: dict[str, Any]) -> Float[Array, "*row"]:

@@ -14,7 +14,7 @@ from .guard import Guard
 from .learning import Method, Place
 from .look import Look
 from .ppo import Ppo
-from .randomization.practice import Over, practice
+from .randomization.trained_over import Over, trained_over
 
 Told = Callable[[int, dict[str, float]], None]
 """Takes the control periods so far and what the training looks like there, its "return" among it."""
@@ -77,8 +77,8 @@ def train(
 ) -> Trained:
     """The policy with the best mean return over the belief, and no worse than the one begun with."""
     keys, guard = jax.random.split(key, 3), along.guard
-    practised = practice(recipe.over, simulator, belief, task)
-    learning = recipe.method.learning(Place(simulator, practised.belief, task, guard), keys[0], along.begin_with)
+    over = trained_over(recipe.over, simulator, belief, task)
+    learning = recipe.method.learning(Place(simulator, over.belief, task, guard), keys[0], along.begin_with)
     place = (simulator, belief) if guard is None else (guard.elsewhere, guard.belief)
     look = Look(*place, task, recipe.worlds, keys[1])
     seen = [] if along.begin_with is None else [Seen(along.begin_with, 0, *look.at(along.begin_with))]
@@ -87,20 +87,20 @@ def train(
     first = int(along.begin_with is not None)
     per_look = max(1, recipe.method.budget // (recipe.looks * recipe.method.per_iteration))
     for k, known in enumerate(seen[first:]):
-        practised = practised.after(known.policy, jax.random.fold_in(keys[2], 3 * k + 2))
+        over = over.after(known.policy, jax.random.fold_in(keys[2], 3 * k + 2))
     for k in range(len(seen) - first, recipe.looks):
         if learning.ready and _settled(seen, recipe):
             break
         # Worlds begin anew at every look: a training that was interrupted goes on as one that was not.
-        learning.begin(jax.random.fold_in(keys[2], 3 * k), practised.belief)
+        learning.begin(jax.random.fold_in(keys[2], 3 * k), over.belief)
         notes = learning.iterate(jax.random.fold_in(keys[2], 3 * k + 1), per_look)
         steps = (k + 1) * per_look * recipe.method.per_iteration
         seen.append(Seen(learning.policy, steps, *look.at(learning.policy)))
         if along.checkpoint is not None:
             along.checkpoint.write(learning.learner, seen)
-        practised = practised.after(learning.policy, jax.random.fold_in(keys[2], 3 * k + 2))
+        over = over.after(learning.policy, jax.random.fold_in(keys[2], 3 * k + 2))
         figures = {**notes, "return": seen[-1].value, "passed": seen[-1].passed}
-        along.tell(steps, figures | practised.figures())
+        along.tell(steps, figures | over.figures())
     best = max(seen, key=lambda s: s.value)
     curve = [(s.steps, s.value) for s in seen]
     return Trained(best.policy, curve, best.value, best.passed, seen[-1].steps, tuple(s.policy for s in seen[first:]))

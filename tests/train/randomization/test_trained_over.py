@@ -7,7 +7,7 @@ import pytest
 from gapless.core import GaplessError, Task, Uniform
 from gapless.simulators import JaxCartpole
 from gapless.train import Along, Ppo, Train, train
-from gapless.train.randomization.practice import practice
+from gapless.train.randomization.trained_over import trained_over
 
 TINY = Ppo(worlds=8, steps=8, epochs=1, minibatches=1, hidden=(4, 1), budget=8 * 8 * 3)
 
@@ -28,9 +28,9 @@ def test_ranges_grow_while_a_policy_passes_everywhere(coarse: JaxCartpole, push:
 
 def test_the_belief_and_the_table_stay_as_they_are(coarse: JaxCartpole, push: Task) -> None:
     known = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
-    assert practice("belief", coarse, known, push).belief is known
-    table = practice("classic", coarse, known, push)
+    assert trained_over("belief", coarse, known, push).belief is known
+    table = trained_over("classic", coarse, known, push)
     assert "pole.mass" in table.belief.names and len(table.belief.names) > 1
     assert table.figures() == {}
     with pytest.raises(GaplessError, match="choose one of belief, classic, adaptive"):
-        practice("everything", coarse, known, push)  # pyright: ignore[reportArgumentType]
+        trained_over("everything", coarse, known, push)  # pyright: ignore[reportArgumentType]

@@ -15,7 +15,7 @@ Over = Literal["belief", "classic", "adaptive"]
 
 
 @dataclass(frozen=True)
-class Practice:
+class TrainedOver:
     """What is trained over now. Nothing in it changes: `after` returns the next. Its form never changes, so that nothing is
     compiled anew."""
 
@@ -27,7 +27,7 @@ class Practice:
         """How far ranges have grown, as a share of what is plausible."""
         return {} if self.ranges is None else {"extent": self.ranges.extent}
 
-    def after(self, policy: Block, key: PRNGKeyArray) -> "Practice":
+    def after(self, policy: Block, key: PRNGKeyArray) -> "TrainedOver":
         """What to train over once the policy is this good: ranges move as it fares on their edges."""
         if self.ranges is None or self.trial is None:
             return self
@@ -35,15 +35,17 @@ class Practice:
         return replace(self, ranges=ranges, belief=ranges.belief())
 
 
-def practice(over: Over, simulator: Simulator, belief: Belief, task: Task) -> Practice:
+def trained_over(over: Over, simulator: Simulator, belief: Belief, task: Task) -> TrainedOver:
     """What a training begins with."""
     match over:
         case "belief":
-            return Practice(belief)
+            return TrainedOver(belief)
         case "classic":
-            return Practice(classic(simulator.parameters))
+            return TrainedOver(classic(simulator.parameters))
         case "adaptive":
             ranges = adaptive(simulator.parameters)
-            return Practice(ranges.belief(), ranges, EdgeTrial(simulator, task, ranges.edges, ranges.recipe.episodes))
+            return TrainedOver(
+                ranges.belief(), ranges, EdgeTrial(simulator, task, ranges.edges, ranges.recipe.episodes)
+            )
         case _:
             raise GaplessError(f"nothing is trained over {over!r}; choose one of {', '.join(get_args(Over))}.")
