@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from gapless.core import Block, Interface, Log, Params, Point, Signals, Task, key_for, unstack
-from gapless.nets.policy import NetworkPolicy, command_scale
+from gapless.nets.policy import command_scale
+from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
 from gapless.robots.finding import reality_of
 from gapless.simulators import Rollout, logs_of
@@ -73,7 +74,7 @@ class Judge:
         key = key_for(self.reality.seed, "judge", what)
         return logs_of(rollout.run(policy, {}, key, self.task.start(key, count)), rollout.simulator)
 
-    def oracle(self, steps: int) -> NetworkPolicy:
+    def oracle(self, steps: int) -> SeeingPolicy:
         """The best of two policies trained inside the reality with `steps` each; stored with the project."""
         folder = ORACLES / re.sub(r"[^A-Za-z0-9-]", "", re.sub("[?&]", "-", self.spec.removeprefix("twin:")))
         behaves = self.behaviour()
@@ -89,11 +90,11 @@ class Judge:
         (folder / "stamp.json").write_text(json.dumps({"steps": steps, "behaves": behaves}))
         return best
 
-    def tuned(self, policy: NetworkPolicy, steps: int) -> NetworkPolicy:
+    def tuned(self, policy: SeeingPolicy, steps: int) -> SeeingPolicy:
         """A policy trained further inside the reality."""
         return self._train(steps, 2, policy)
 
-    def _train(self, steps: int, seed: int, begin_with: NetworkPolicy | None = None) -> NetworkPolicy:
+    def _train(self, steps: int, seed: int, begin_with: SeeingPolicy | None = None) -> SeeingPolicy:
         recipe = Train(Ppo(budget=steps, rate=2e-3 if begin_with is None else 5e-4), looks=24, patience=24)
         key = key_for(self.reality.seed, "oracle", seed)
         return train(Inside(self.reality), NOTHING_UNKNOWN, self.task, recipe, key, Along(begin_with)).policy

@@ -19,7 +19,7 @@ from frame import Benchmark, Cells, finish, start
 from gapless.core import Artifact, key_for, nominal_belief, prior_belief
 from gapless.engine import Recipe, Stages, Turn, Workspace, cranks, new_workspace, usable
 from gapless.learn import Excite, excite, gap
-from gapless.nets.policy import NetworkPolicy
+from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.weights import weights_bytes
 from gapless.robots import find_robot
 from gapless.train import Ppo, Train, train
@@ -83,7 +83,9 @@ def main() -> None:
         for s in seeds
         for r in (options.robots if options.reality is None else (options.reality,))
     ]
-    rows = Cells("transfer", options).run(cell, settings)
+    learns = (options.parts or options.clone) and options.tier in WITH_EFFECTS
+    alone = [{**s, "parts": False, "clone": False, "alone": True} for s in settings if learns]
+    rows = with_alone(Cells("transfer", options).run(cell, settings + alone))
     if options.chart is not None:
         options.chart.write_text(curves(rows))
     finish("transfer", options, summary(rows), [table_row(r) for r in rows], BARS[options.tier])
@@ -97,8 +99,20 @@ def _elsewhere(options: Transfer) -> dict[str, Any]:
     return {"task": options.task, "model": options.model}
 
 
+def with_alone(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, each with what identification alone reached there; without effects that parameters cannot express, the crank
+    is identification only. Rows that wait for it are left out."""
+    alone = {(c["robot"], c["seed"]): c["value"] for c in cells if c.get("alone")}
+    rows = [c for c in cells if not c.get("alone")]
+    if any(r["parts"] or r.get("clone") for r in rows) and rows[0]["tier"] in WITH_EFFECTS:
+        rows = [r for r in rows if (r["robot"], r["seed"]) in alone]
+    values = [alone.get((r["robot"], r["seed"]), r["returns"][CRANKS]) for r in rows]
+    return [r | {"identify_only": (v - r["j0"]) / (r["jstar"] - r["j0"])} for r, v in zip(rows, values, strict=True)]
+
+
 def cell(setting: dict[str, Any]) -> dict[str, Any]:
-    """One robot and seed: nominal policy, three cranks, glue, oracle, gap, and how forecasts rank policies."""
+    """One robot and seed: nominal policy, three cranks, glue, oracle, gap, and how forecasts rank policies; or what cranks
+    that learn no parts reach there."""
     robot, seed = setting["robot"], setting["seed"]
     spec = f"twin:{robot}?seed={seed}&tier={setting['tier']}"
     folder = Path(tempfile.mkdtemp(prefix="transfer-"))
@@ -110,6 +124,9 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
             quick(Recipe()) if setting["quick"] else Recipe(),
             force=True, explain=False, parts=setting["parts"], clone=setting.get("clone", False),
         )  # fmt: skip
+        if setting.get("alone"):
+            turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
+            return {**setting, "value": judge.worth(Stages(workspace, recipe, seed).policy(turns[-1].standing)).value}
         nominal = train(
             workspace.simulator, nominal_belief(workspace.parameters), workspace.task, recipe.train,
             key_for(seed, "nominal"),
@@ -117,17 +134,12 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
-        alone = None
-        if (recipe.parts or recipe.clone) and setting["tier"] in WITH_EFFECTS:
-            alone = identified_only(new_workspace(folder / "alone", model, task, seed), spec, recipe)
         steps = _most(recipe)
         assert nominal.steps + sum(t.policy.figures["steps"] for t in turns) <= steps
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
         ranks = ranked(stages, judge, turns[-1], [*nominal.looks, *policies[: CRANKS + 1]])
-        found = _worths(judge, best, policies, alone) | _forecasts(
-            turns, judge, [stages.policy(t.policy) for t in turns]
-        )
+        found = _worths(judge, best, policies) | _forecasts(turns, judge, [stages.policy(t.policy) for t in turns])
         learned = [bool(t.belief.figures["residual"] or t.belief.figures["parts"]) for t in turns]
         return {**setting, **found, **ranks, "gap_before": before, "gap_after": after, "learned": learned}
     finally:
@@ -136,24 +148,25 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
 
 def _most(recipe: Recipe) -> int:
     """Steps of nominal and cranks together, had none of them stopped early."""
-    again = recipe.again.method.budget + (recipe.train.method.budget if recipe.afresh else 0)
-    return 2 * recipe.train.method.budget + (CRANKS - 1) * again
+    first, later = (max(_budget(recipe.ways(passed)) for passed in known) for known in ((None,), (0.0, 1.0)))
+    return recipe.train.method.budget + first + (CRANKS - 1) * later
 
 
-def _best(judge: Judge, last: NetworkPolicy, steps: int) -> NetworkPolicy:
+def _budget(ways: list[tuple[Train, bool]]) -> int:
+    return sum(way.method.budget for way, _ in ways)
+
+
+def _best(judge: Judge, last: SeeingPolicy, steps: int) -> SeeingPolicy:
     """J*: the best of the oracles and of the crank's last policy, trained further in the reality."""
     return max((judge.oracle(steps), judge.tuned(last, steps // 4)), key=lambda p: judge.worth(p).value)
 
 
-def _worths(
-    judge: Judge, best: NetworkPolicy, policies: list[NetworkPolicy], alone: NetworkPolicy | None
-) -> dict[str, Any]:
-    """Shares of all policies; without effects that parameters cannot express, the crank is identification only."""
+def _worths(judge: Judge, best: SeeingPolicy, policies: list[SeeingPolicy]) -> dict[str, Any]:
+    """Shares of all policies."""
     floor, top = judge.without_policy(), judge.worth(best)
     worths = [judge.worth(p) for p in policies]
     *shares, glue = [(w.value - floor) / (top.value - floor) for w in worths]
     return {
-        "identify_only": shares[-1] if alone is None else (judge.worth(alone).value - floor) / (top.value - floor),
         "j0": floor,
         "jstar": top.value,
         "oracle_passed": top.passed,
@@ -164,7 +177,7 @@ def _worths(
     }
 
 
-def _forecasts(turns: list[Turn], judge: Judge, policies: list[NetworkPolicy]) -> dict[str, Any]:
+def _forecasts(turns: list[Turn], judge: Judge, policies: list[SeeingPolicy]) -> dict[str, Any]:
     stated = [t.forecast.figures for t in turns]
     worths = [judge.worth(p).value for p in policies]
     return {
@@ -177,20 +190,13 @@ def _forecasts(turns: list[Turn], judge: Judge, policies: list[NetworkPolicy]) -
     }
 
 
-def identified_only(workspace: Workspace, spec: str, recipe: Recipe) -> NetworkPolicy:
-    """The last policy of cranks that learn no parts: the same robot, seed and recipe otherwise, logs of their own."""
-    recipe, seed = replace(recipe, parts=False, clone=False), workspace.settings.seed
-    turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
-    return Stages(workspace, recipe, seed).policy(turns[-1].standing)
-
-
-def glued(workspace: Workspace, recipe: Recipe, seed: int) -> NetworkPolicy:
+def glued(workspace: Workspace, recipe: Recipe, seed: int) -> SeeingPolicy:
     """What today's tools make of the logs that the cranks recorded."""
     belief = glue_belief(workspace, usable(workspace.store.all("logs")), seed)
     return train(workspace.simulator, belief, workspace.task, recipe.train, key_for(seed, "glue")).policy
 
 
-def ranked(stages: Stages, judge: Judge, turn: Turn, policies: list[NetworkPolicy]) -> dict[str, Any]:
+def ranked(stages: Stages, judge: Judge, turn: Turn, policies: list[SeeingPolicy]) -> dict[str, Any]:
     """Rank correlation of what is forecast under the last belief and what is so, over ten policies from clumsy to able."""
     distinct = list({weights_bytes(p): p for p in policies}.values())
     chosen = [distinct[k] for k in np.unique(np.linspace(0, len(distinct) - 1, RANKED).round().astype(int))]

@@ -65,7 +65,7 @@ class Recipe:
     """How a clone is pulled towards the logs."""
     train: Train = field(default_factory=lambda: Train(Ppo(budget=400_000), looks=10))
     """How the first policy is trained."""
-    again: Train = field(default_factory=lambda: Train(Ppo(budget=150_000, rate=5e-4), looks=5))
+    again: Train = field(default_factory=lambda: Train(Ppo(budget=400_000).further(), looks=5))
     """How a policy is trained further from the last crank's."""
     curves: Kept = "tensorboard"
     """Who keeps the curves of a training: event files in the workspace's folder `curves`, or a tracker that is installed."""
