@@ -3,8 +3,13 @@
 from gapless.core import GaplessError
 
 from .adaptation import Adapter
+from .simopt import SimOpt
+from .strategy import StrategyBo, StrategyCma
+from .within import WithinDistil, WithinMemory, WithinOsi, WithinRma
 
-ADAPTERS: dict[str, type[Adapter]] = {method.word: method for method in ()}
+ADAPTERS: dict[str, type[Adapter]] = {
+    way.word: way for way in (SimOpt, WithinOsi, WithinRma, WithinDistil, WithinMemory, StrategyCma, StrategyBo)
+}
 
 
 def adapter_of(word: str) -> Adapter:
