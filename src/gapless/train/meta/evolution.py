@@ -1,0 +1,138 @@
+"""The outer loop by evolution strategies: policies, and steps for them to try, that are worth most once climbed in one world.
+
+Follows Song et al. 2020 (ES-MAML) with hill climbing as the adaptation: nothing is differentiated, so that rewards may jump and
+policies need no exploration. Departure: the steps that hill climbing tries are learnt beside the policy, where the paper draws
+them anew each time; a handful of episodes then suffices. They begin as drawn ones.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from gapless.nets.normaliser import Normaliser, update
+from gapless.nets.teachable import BySteps, Teachable
+
+from ..descent import ADAM, fading
+from ..judged import eyes_of
+from ..learning import Place
+from .climbing import climbed, members, uphill
+from .trials import Actors, Trials, spread
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """How a policy learns to be climbed from."""
+
+    pairs: int = 32
+    """Antithetic pairs in an iteration."""
+    tasks: int = 2
+    """Worlds, each with a draw of the params, in which a pair is compared."""
+    after: int = 2
+    """Episodes in each world after climbing."""
+    iterations: int = 300
+    """Updates in all."""
+    deviation: float = 0.1
+    """Deviation of the pairs."""
+    rate: float = 0.03
+    """Learning rate, which fades over the second half."""
+    reach: float = 0.3
+    """Deviation of the steps before they are learnt."""
+
+
+class Learner(NamedTuple):
+    """Everything that an iteration changes."""
+
+    policy: Teachable
+    observed: Normaliser
+    optimizer: Any
+    taken: Float[Array, ""]
+    """Share of the iterations so far."""
+
+
+class LearnsByEvolution:
+    """Iterations of the outer loop in a place."""
+
+    def __init__(self, place: Place, recipe: Evolution, policy: Teachable, trained: bool) -> None:
+        self.place, self.recipe = place, recipe
+        like = policy.settled(policy.network)
+        worlds = 2 * recipe.pairs * recipe.tasks
+        self._trials = Trials(place, worlds, like, 2)
+        centre, self._unravel = ravel_pytree(arrays_of(policy))
+        optimizer = ADAM.init(centre)
+        self.learner = Learner(policy, eyes_of(like, trained), optimizer, jnp.zeros(()))
+        self._drawn, self._risen = eqx.filter_jit(self._draw), eqx.filter_jit(self._rise)
+
+    @property
+    def policy(self) -> Teachable:
+        """The policy as it is now."""
+        return self.learner.policy
+
+    def iterate(self, key: PRNGKeyArray) -> dict[str, float]:
+        """One update; what episodes were worth before and after climbing."""
+        keys, r = jax.random.split(key, 3), self.recipe
+        noise, (networks, steps), params = self._drawn(self.policy, keys[0])
+        networks, shown, seen = climb(self._trials, self.policy, (networks, steps), params, keys[1])
+        worth = jnp.stack(
+            [run(self._trials, self.policy, networks, params, k).returns for k in jax.random.split(keys[2], r.after)]
+        )
+        self.learner = self._risen(self.learner, noise, worth.mean(0), seen)
+        return {"before": float(shown[0].mean()), "after": float(worth.mean())}
+
+    def _draw(self, policy: Teachable, key: PRNGKeyArray) -> Any:
+        """The noise of all pairs, the arrays of all members world by world, and the worlds' params."""
+        keys, r = jax.random.split(key), self.recipe
+        centre = ravel_pytree(arrays_of(policy))[0]
+        noise = jax.random.normal(keys[0], (r.pairs, len(centre)))
+        every = spread(jax.vmap(self._unravel)(members(centre, noise, r.deviation)), r.tasks)
+        params = self.place.belief.sample(keys[1], r.pairs * r.tasks)
+        return noise, every, jax.tree.map(lambda x: jnp.tile(x, 2), params)
+
+    def _rise(self, learner: Learner, noise: Any, worth: Float[Array, " world"], seen: Any) -> Learner:
+        """One step uphill; worths in deviations, so that rates mean the same whatever the task pays."""
+        r, policy = self.recipe, learner.policy
+        above, below = worth.reshape(2, r.pairs, r.tasks).mean(-1)
+        slope = uphill(noise, above, below, r.deviation) / (jnp.std(above - below) + 1e-8)
+        changes, optimizer = ADAM.update(-slope, learner.optimizer)
+        centre = ravel_pytree(arrays_of(policy))[0] - r.rate * fading(learner.taken) * changes
+        network, steps = self._unravel(centre)
+        observed = update(learner.observed, seen.reshape(-1, seen.shape[-1]))
+        policy = with_arrays(policy, network, steps).with_eyes(observed.shift, observed.scale)
+        return Learner(policy, observed, optimizer, learner.taken + 1 / r.iterations)
+
+
+def climb(
+    trials: Trials, policy: Teachable, arrays: tuple[Any, Any], params: Any, key: PRNGKeyArray
+) -> tuple[Any, Float[Array, "episode world"], Any]:
+    """Each world's network after climbing, what was shown on the way, and what the first episodes saw."""
+    saw = []
+
+    def valued(networks: Any, episode: int) -> Float[Array, " world"]:
+        rows = run(trials, policy, networks, params, jax.random.fold_in(key, episode))
+        saw.append(rows.seen)
+        return rows.returns
+
+    networks, shown = climbed(*arrays, valued)
+    return networks, shown, saw[0]
+
+
+def run(trials: Trials, policy: Teachable, networks: Any, params: Any, key: PRNGKeyArray) -> Any:
+    """An episode in each world, without exploration."""
+    quiet = jnp.full((policy.interface.command_width,), -jnp.inf)
+    return trials.run(Actors(networks, policy.shift, policy.scale, quiet), params, key)
+
+
+def arrays_of(policy: Teachable) -> tuple[Any, Any]:
+    """What evolution changes: the arrays of its network, and its steps."""
+    assert isinstance(policy.manner, BySteps)
+    return eqx.filter(policy.network, eqx.is_array), policy.manner.steps
+
+
+def with_arrays(policy: Teachable, network: Any, steps: Any) -> Teachable:
+    """The same policy with these arrays."""
+    whole = eqx.combine(network, eqx.filter(policy.network, eqx.is_array, inverse=True))
+    return eqx.tree_at(lambda p: (p.network, p.manner), policy, (whole, BySteps(steps)))
