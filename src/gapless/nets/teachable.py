@@ -1,5 +1,6 @@
 """Policies that are made to be changed by a few episodes of their own, and what they keep for that."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Interface, Observation
 
-from .policy import NetworkPolicy
+from .policy import NetworkPolicy, Shape, new_policy
 from .recall import advance
 from .seeing import SeeingPolicy
 
@@ -42,6 +43,18 @@ class BySteps(eqx.Module):
 Manner = ByGradient | BySteps
 
 
+@dataclass(frozen=True)
+class TeachableShape:
+    """What a policy looks like that episodes change."""
+
+    hidden: tuple[int, int] = (64, 2)
+    """Width and number of its hidden layers."""
+    steps: int = 0
+    """Steps that it tries; none where gradients change it."""
+    judge: int = 0
+    """Hidden units of its judge; none where rewards judge, or steps are tried."""
+
+
 class Teachable(SeeingPolicy):
     """A feed-forward policy and the manner in which episodes change it; where that explores, it does so given a key."""
 
@@ -69,22 +82,39 @@ class Teachable(SeeingPolicy):
         return NetworkPolicy(self.interface, self.observe, self.shift, self.scale, network)
 
 
-def by_gradient(policy: NetworkPolicy, noise: float, rate: float, judge: eqx.nn.MLP | None = None) -> Teachable:
-    """A policy that a gradient step changes: all weights at one rate, and without an offset."""
+def by_gradient(policy: NetworkPolicy, judge: int, key: PRNGKeyArray) -> Teachable:
+    """A policy that a gradient step will change: at rates of one, judged by a fresh network of so many units, or by rewards."""
     arrays = eqx.filter(policy.network, eqx.is_array)
-    log_noise = jnp.full((policy.interface.command_width,), jnp.log(noise))
+    seen = len(policy.shift)
+    width = policy.interface.command_width
+    network = eqx.nn.MLP(2 * seen + width, 1, judge, 1, activation=jnp.tanh, key=key) if judge else None
     manner = ByGradient(
-        log_noise, jax.tree.map(lambda x: jnp.full_like(x, rate), arrays), jax.tree.map(jnp.zeros_like, arrays), judge
+        jnp.zeros(width), jax.tree.map(jnp.ones_like, arrays), jax.tree.map(jnp.zeros_like, arrays), network
     )
     return _teachable(policy, manner)
 
 
-def by_steps(policy: NetworkPolicy, count: int, reach: float, key: PRNGKeyArray) -> Teachable:
-    """A policy that tries `count` steps, each drawn with this deviation."""
+def by_steps(policy: NetworkPolicy, count: int, key: PRNGKeyArray) -> Teachable:
+    """A policy that will try `count` steps, each drawn with a deviation of one."""
     leaves, structure = jax.tree.flatten(eqx.filter(policy.network, eqx.is_array))
     keys = jax.random.split(key, len(leaves))
-    drawn = [reach * jax.random.normal(k, (count, *x.shape)) for k, x in zip(keys, leaves, strict=True)]
+    drawn = [jax.random.normal(k, (count, *x.shape)) for k, x in zip(keys, leaves, strict=True)]
     return _teachable(policy, BySteps(structure.unflatten(drawn)))
+
+
+def new_teachable(interface: Interface, observe: Observation, shape: TeachableShape, key: PRNGKeyArray) -> Teachable:
+    """An untrained policy of this shape."""
+    keys = jax.random.split(key)
+    policy = new_policy(interface, observe, Shape(shape.hidden), keys[0])
+    return by_steps(policy, shape.steps, keys[1]) if shape.steps else by_gradient(policy, shape.judge, keys[1])
+
+
+def teachable_shape_of(policy: Teachable) -> TeachableShape:
+    """The shape with which `new_teachable` makes a policy like this one."""
+    hidden, manner = (policy.network.width_size, policy.network.depth), policy.manner
+    if isinstance(manner, BySteps):
+        return TeachableShape(hidden, steps=manner.count)
+    return TeachableShape(hidden, judge=0 if manner.judge is None else manner.judge.width_size)
 
 
 def moved(network: eqx.nn.MLP, change: Any) -> eqx.nn.MLP:

@@ -3,8 +3,10 @@
 from gapless.core import GaplessError
 
 from .adaptation import Adapter
+from .by_gradient import Maml, Norml
+from .es_maml import EsMaml
 
-ADAPTERS: dict[str, type[Adapter]] = {method.word: method for method in ()}
+ADAPTERS: dict[str, type[Adapter]] = {method.word: method for method in (Maml, Norml, EsMaml)}
 
 
 def adapter_of(word: str) -> Adapter:

@@ -13,19 +13,14 @@ Valued = Callable[[Any, int], Float[Array, " world"]]
 """(networks of all worlds, episode): what an episode of each was worth."""
 
 
-def climbed(networks: Any, steps: Any, valued: Valued) -> tuple[Any, Float[Array, "episode world"]]:
-    """Each world's network after trying its steps, and what was shown on the way; trees have a leading world axis, and
-    those of steps a second one."""
-    count = jax.tree.leaves(steps)[0].shape[1]
+def climbed(networks: Any, steps: Any, valued: Valued) -> Any:
+    """Each world's network after trying its steps; trees have a leading world axis, and those of steps a second one."""
     best, value = networks, valued(networks, 0)
-    shown = [value]
-    for k in range(count):
+    for k in range(jax.tree.leaves(steps)[0].shape[1]):
         tried = jax.tree.map(lambda x, s, k=k: x + s[:, k], best, steps)
         found = valued(tried, k + 1)
-        best = kept(best, tried, found > value)
-        value = jnp.maximum(value, found)
-        shown.append(found)
-    return best, jnp.stack(shown)
+        best, value = kept(best, tried, found > value), jnp.maximum(value, found)
+    return best
 
 
 def kept(before: Any, tried: Any, better: Any) -> Any:

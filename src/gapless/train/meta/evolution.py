@@ -21,7 +21,7 @@ from ..descent import ADAM, fading
 from ..judged import eyes_of
 from ..learning import Place
 from .climbing import climbed, members, uphill
-from .trials import Actors, Trials, spread
+from .trials import Actors, Rows, Trials, everywhere, quiet, spread
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,12 @@ class Learner(NamedTuple):
 
 
 class LearnsByEvolution:
-    """Iterations of the outer loop in a place."""
+    """Iterations of the outer loop in a place; the policy's steps are shares of the recipe's reach."""
 
     def __init__(self, place: Place, recipe: Evolution, policy: Teachable, trained: bool) -> None:
         self.place, self.recipe = place, recipe
+        network, steps = arrays_of(policy)
+        policy = with_arrays(policy, network, jax.tree.map(lambda x: recipe.reach * x, steps))
         like = policy.settled(policy.network)
         worlds = 2 * recipe.pairs * recipe.tasks
         self._trials = Trials(place, worlds, like, 2)
@@ -74,14 +76,33 @@ class LearnsByEvolution:
 
     def iterate(self, key: PRNGKeyArray) -> dict[str, float]:
         """One update; what episodes were worth before and after climbing."""
-        keys, r = jax.random.split(key, 3), self.recipe
-        noise, (networks, steps), params = self._drawn(self.policy, keys[0])
-        networks, shown, seen = climb(self._trials, self.policy, (networks, steps), params, keys[1])
-        worth = jnp.stack(
-            [run(self._trials, self.policy, networks, params, k).returns for k in jax.random.split(keys[2], r.after)]
-        )
-        self.learner = self._risen(self.learner, noise, worth.mean(0), seen)
-        return {"before": float(shown[0].mean()), "after": float(worth.mean())}
+        keys = jax.random.split(key)
+        noise, arrays, params = self._drawn(self.policy, keys[0])
+        first, worth = self._climbed(arrays, params, keys[1])
+        self.learner = self._risen(self.learner, noise, worth, first.seen)
+        return {"before": float(first.returns.mean()), "after": float(worth.mean())}
+
+    def value(self, key: PRNGKeyArray) -> float:
+        """What the policy is worth once climbed; the same worlds for the same key."""
+        keys, worlds = jax.random.split(key), self._trials.worlds
+        params = self.place.belief.sample(keys[0], worlds)
+        return float(self._climbed(everywhere(arrays_of(self.policy), worlds), params, keys[1])[1].mean())
+
+    def _climbed(self, arrays: tuple[Any, Any], params: Any, key: PRNGKeyArray) -> tuple[Rows, Float[Array, " world"]]:
+        """The first episode in each world, and what episodes after climbing were worth there."""
+        keys = jax.random.split(key, 1 + self.recipe.after)
+        episodes: list[Rows] = []
+
+        def valued(networks: Any, episode: int) -> Float[Array, " world"]:
+            episodes.append(self._run(networks, params, jax.random.fold_in(keys[0], episode)))
+            return episodes[-1].returns
+
+        networks = climbed(*arrays, valued)
+        return episodes[0], jnp.mean(jnp.stack([self._run(networks, params, k).returns for k in keys[1:]]), axis=0)
+
+    def _run(self, networks: Any, params: Any, key: PRNGKeyArray) -> Rows:
+        actors = Actors(networks, self.policy.shift, self.policy.scale, quiet(self.policy))
+        return self._trials.run(actors, params, key)
 
     def _draw(self, policy: Teachable, key: PRNGKeyArray) -> Any:
         """The noise of all pairs, the arrays of all members world by world, and the worlds' params."""
@@ -103,27 +124,6 @@ class LearnsByEvolution:
         observed = update(learner.observed, seen.reshape(-1, seen.shape[-1]))
         policy = with_arrays(policy, network, steps).with_eyes(observed.shift, observed.scale)
         return Learner(policy, observed, optimizer, learner.taken + 1 / r.iterations)
-
-
-def climb(
-    trials: Trials, policy: Teachable, arrays: tuple[Any, Any], params: Any, key: PRNGKeyArray
-) -> tuple[Any, Float[Array, "episode world"], Any]:
-    """Each world's network after climbing, what was shown on the way, and what the first episodes saw."""
-    saw = []
-
-    def valued(networks: Any, episode: int) -> Float[Array, " world"]:
-        rows = run(trials, policy, networks, params, jax.random.fold_in(key, episode))
-        saw.append(rows.seen)
-        return rows.returns
-
-    networks, shown = climbed(*arrays, valued)
-    return networks, shown, saw[0]
-
-
-def run(trials: Trials, policy: Teachable, networks: Any, params: Any, key: PRNGKeyArray) -> Any:
-    """An episode in each world, without exploration."""
-    quiet = jnp.full((policy.interface.command_width,), -jnp.inf)
-    return trials.run(Actors(networks, policy.shift, policy.scale, quiet), params, key)
 
 
 def arrays_of(policy: Teachable) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from jaxtyping import Array, Bool, Float
 
 from .trials import Rows
 
-RIDGE = 1e-3
+RIDGE = 1e-5
 
 
 def gains(rows: Rows, discount: float) -> Float[Array, "episode step"]:

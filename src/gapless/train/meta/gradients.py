@@ -22,7 +22,7 @@ from ..learning import Place
 from ..ppo import clipped
 from .gains import gains
 from .inner import Lived, likelihood, lived, taught
-from .trials import Actors, Rows, Trials, everywhere, normal, spread, together
+from .trials import Actors, Rows, Trials, everywhere, normal, quiet, spread, together
 
 Trained = tuple[eqx.nn.MLP, ByGradient, Float[Array, " command"]]
 """Network, manner, and the logarithm of the exploration after the inner step."""
@@ -65,10 +65,14 @@ class Learner(NamedTuple):
 
 
 class LearnsByGradient:
-    """Iterations of the outer loop in a place; `episodes` in each world come before the inner step."""
+    """Iterations of the outer loop in a place; `episodes` in each world come before the inner step.
+
+    The policy's rates and exploration are shares of the recipe's.
+    """
 
     def __init__(self, place: Place, recipe: Gradients, episodes: int, policy: Teachable, trained: bool) -> None:
         self.place, self.recipe, self.episodes = place, recipe, episodes
+        policy = _scaled(policy, recipe)
         like = policy.settled(policy.network)
         self._before = Trials(place, recipe.tasks * episodes, like)
         self._after = Trials(place, recipe.tasks * recipe.after, like)
@@ -84,15 +88,21 @@ class LearnsByGradient:
 
     def iterate(self, key: PRNGKeyArray) -> dict[str, float]:
         """One batch; what its episodes were worth before and after the inner step."""
+        before, after = self._both(key, self.learner.log_noise)
+        self.learner = self._outer(self.learner, before, after)
+        return {"before": float(before.returns.mean()), "after": float(after.returns.mean())}
+
+    def value(self, key: PRNGKeyArray) -> float:
+        """What the policy is worth after an inner step, without exploration; the same worlds for the same key."""
+        return float(self._both(key, quiet(self.policy))[1].returns.mean())
+
+    def _both(self, key: PRNGKeyArray, log_noise: Float[Array, " command"]) -> tuple[Rows, Rows]:
+        """Episodes before and after inner steps, as (task, episode, step, …); the later ones explore as told."""
         keys, r, policy = jax.random.split(key, 3), self.recipe, self.policy
         params = self.place.belief.sample(keys[0], r.tasks)
         before = together(explored(self._before, policy, spread(params, self.episodes), keys[1]), self.episodes)
-        actors = Actors(
-            spread(self._inner(policy, before), r.after), policy.shift, policy.scale, self.learner.log_noise
-        )
-        after = together(self._after.run(actors, spread(params, r.after), keys[2]), r.after)
-        self.learner = self._outer(self.learner, before, after)
-        return {"before": float(before.returns.mean()), "after": float(after.returns.mean())}
+        actors = Actors(spread(self._inner(policy, before), r.after), policy.shift, policy.scale, log_noise)
+        return before, together(self._after.run(actors, spread(params, r.after), keys[2]), r.after)
 
     def _teach(self, policy: Teachable, before: Rows) -> Any:
         """The arrays of each task's network after its inner step."""
@@ -109,6 +119,13 @@ class LearnsByGradient:
         observed = update(learner.observed, before.seen.reshape(-1, before.seen.shape[-1]))
         policy = policy.with_eyes(observed.shift, observed.scale)
         return Learner(policy, trained[2], observed, optimizer, learner.taken + 1 / r.iterations)
+
+
+def _scaled(policy: Teachable, recipe: Gradients) -> Teachable:
+    manner = manner_of(policy)
+    rates = jax.tree.map(lambda x: recipe.inner_rate * x, manner.rates)
+    log_noise = manner.log_noise + jnp.log(recipe.noise)
+    return eqx.tree_at(lambda p: (p.manner.rates, p.manner.log_noise), policy, (rates, log_noise))
 
 
 def _climbed(

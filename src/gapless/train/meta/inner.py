@@ -36,9 +36,7 @@ def lived(network: eqx.nn.MLP, log_noise: Float[Array, " command"], rows: Rows) 
     return Lived(rows, jax.lax.stop_gradient(likelihood(network, log_noise, rows)))
 
 
-def likelihood(
-    network: eqx.nn.MLP, log_noise: Float[Array, " command"], rows: Rows
-) -> Float[Array, "*episode step"]:
+def likelihood(network: eqx.nn.MLP, log_noise: Float[Array, " command"], rows: Rows) -> Float[Array, "*episode step"]:
     """The logarithm of how likely commands are, up to a constant."""
     return log_likelihood(rows.unit, jnp.tanh(answers(network, rows.seen)), log_noise)
 

@@ -121,3 +121,8 @@ def normal(policy: SeeingPolicy, rows: Rows) -> Rows:
     """Rows whose observations are in deviations, as the policy's network sees them."""
     seen, seen_next = ((x - policy.shift) * policy.scale for x in (rows.seen, rows.seen_next))
     return rows._replace(seen=jnp.clip(seen, -10, 10), seen_next=jnp.clip(seen_next, -10, 10))
+
+
+def quiet(policy: SeeingPolicy) -> Float[Array, " command"]:
+    """The exploration of somebody who does not explore."""
+    return jnp.full((policy.interface.command_width,), -jnp.inf)
