@@ -20,8 +20,8 @@ class ByGradient(eqx.Module):
 
     log_noise: Float[Array, " command"]
     """Logarithm of the deviation of commands while it finds out."""
-    rates: Any
-    """The step of each weight per unit of its gradient, shaped like the network's arrays."""
+    log_rates: Any
+    """Logarithm of the step of each weight per unit of its gradient, shaped like the network's arrays."""
     offset: Any
     """What is added to each weight whatever was seen, shaped like the network's arrays."""
     judge: eqx.nn.MLP | None
@@ -89,7 +89,7 @@ def by_gradient(policy: NetworkPolicy, judge: int, key: PRNGKeyArray) -> Teachab
     width = policy.interface.command_width
     network = eqx.nn.MLP(2 * seen + width, 1, judge, 1, activation=jnp.tanh, key=key) if judge else None
     manner = ByGradient(
-        jnp.zeros(width), jax.tree.map(jnp.ones_like, arrays), jax.tree.map(jnp.zeros_like, arrays), network
+        jnp.zeros(width), jax.tree.map(jnp.zeros_like, arrays), jax.tree.map(jnp.zeros_like, arrays), network
     )
     return _teachable(policy, manner)
 

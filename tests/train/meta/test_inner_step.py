@@ -24,7 +24,7 @@ def line(weight: float, bias: float) -> eqx.nn.MLP:
 
 def manner(network: eqx.nn.MLP, rate: float, judge: eqx.nn.MLP | None = None) -> ByGradient:
     arrays = eqx.filter(network, eqx.is_array)
-    rates = jax.tree.map(lambda x: jnp.full_like(x, rate), arrays)
+    rates = jax.tree.map(lambda x: jnp.full_like(x, jnp.log(rate)), arrays)
     return ByGradient(jnp.zeros(1), rates, jax.tree.map(lambda x: jnp.full_like(x, 0.25), arrays), judge)
 
 

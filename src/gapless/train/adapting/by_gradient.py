@@ -4,8 +4,8 @@ Follow Finn et al. 2017 and Yang et al. 2019; see `train/meta/`. Departures: unl
 the usual recipe trained, which makes them affordable, and every weight has a learned rate.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar
 
 import jax
 
@@ -44,6 +44,9 @@ class Maml(Adapter):
     def __post_init__(self) -> None:
         if min(self.episodes, self.looks) < 1:
             raise GaplessError(f"{self.word} needs at least one episode and one look.")
+
+    def preparation(self) -> dict[str, Any]:
+        return {"by": self.word, **asdict(self)}  # what is prepared depends on how many episodes there will be
 
     def prepared(self, place: Place, means: Means) -> Teachable:
         """A policy that explores, and what its step needs."""

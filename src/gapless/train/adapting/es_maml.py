@@ -3,8 +3,8 @@
 Follows Song et al. 2020 (ES-MAML); `train/meta/evolution.py` says where it departs.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar
 
 import jax
 
@@ -37,6 +37,9 @@ class EsMaml(Adapter):
     def __post_init__(self) -> None:
         if self.episodes < 2 or self.looks < 1:
             raise GaplessError("es-maml needs at least two episodes, of which it keeps the better, and one look.")
+
+    def preparation(self) -> dict[str, Any]:
+        return {"by": self.word, **asdict(self)}  # what is prepared depends on how many episodes there will be
 
     def prepared(self, place: Place, means: Means) -> Teachable:
         """A policy, and one step fewer than there are episodes."""

@@ -28,17 +28,17 @@ from .trials import Actors, Rows, Trials, everywhere, quiet, spread
 class Evolution:
     """How a policy learns to be climbed from."""
 
-    pairs: int = 32
+    pairs: int = 64
     """Antithetic pairs in an iteration."""
     tasks: int = 2
     """Worlds, each with a draw of the params, in which a pair is compared."""
-    after: int = 2
+    after: int = 1
     """Episodes in each world after climbing."""
     iterations: int = 300
     """Updates in all."""
     deviation: float = 0.1
     """Deviation of the pairs."""
-    rate: float = 0.03
+    rate: float = 0.05
     """Learning rate, which fades over the second half."""
     reach: float = 0.3
     """Deviation of the steps before they are learnt."""

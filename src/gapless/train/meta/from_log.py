@@ -16,9 +16,9 @@ from .trials import Rows
 def rows_of(policy: SeeingPolicy, log: Log, steps: int, task: Task | None = None) -> Rows:
     """Transitions as (step, …), filled up to `steps`; rewards are the task's, or without one nothing.
 
-    Rows that nobody should learn from, and those where a reading was missing, count as not alive.
+    Rows where a reading was missing count as not alive.
     """
-    count = min(max(len(log) - 1 - int(log.source.get("spoiled", 0) or 0), 0), steps)
+    count = min(max(len(log) - 1, 0), steps)
     measured = {k: _filled(log.measurements[k], steps + 1) for k in policy.interface.measurement_names}
     sent = np.concatenate([_filled(log.commands[k], steps + 1) for k in policy.interface.command_names], axis=-1)
     middle, half = command_scale(policy.interface)

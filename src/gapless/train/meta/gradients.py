@@ -34,7 +34,7 @@ class Gradients:
 
     tasks: int = 32
     """Worlds in an iteration, each with a draw of the params."""
-    after: int = 4
+    after: int = 2
     """Episodes in each world after the inner step."""
     iterations: int = 300
     """Batches in all."""
@@ -42,10 +42,12 @@ class Gradients:
     """Gradient steps with each batch."""
     rate: float = 3e-3
     """Learning rate of the outer loop, which fades over its second half."""
-    inner_rate: float = 0.1
+    inner_rate: float = 30.0
     """Rate of the inner step before it is learnt."""
     noise: float = 0.5
     """Deviation of the first exploration, as a share of half the command range."""
+    least_noise: float = 0.3
+    """Below this, exploration after the inner step does not fall: what is learnt first would be all that is ever tried."""
     clip: float = 0.2
     """How far a probability ratio may pay."""
     discount: float = 0.985
@@ -118,14 +120,15 @@ class LearnsByGradient:
         policy = eqx.tree_at(lambda p: (p.network, p.manner), policy, trained[:2])
         observed = update(learner.observed, before.seen.reshape(-1, before.seen.shape[-1]))
         policy = policy.with_eyes(observed.shift, observed.scale)
-        return Learner(policy, trained[2], observed, optimizer, learner.taken + 1 / r.iterations)
+        log_noise = jnp.maximum(trained[2], jnp.log(r.least_noise))
+        return Learner(policy, log_noise, observed, optimizer, learner.taken + 1 / r.iterations)
 
 
 def _scaled(policy: Teachable, recipe: Gradients) -> Teachable:
     manner = manner_of(policy)
-    rates = jax.tree.map(lambda x: recipe.inner_rate * x, manner.rates)
+    rates = jax.tree.map(lambda x: x + jnp.log(recipe.inner_rate), manner.log_rates)
     log_noise = manner.log_noise + jnp.log(recipe.noise)
-    return eqx.tree_at(lambda p: (p.manner.rates, p.manner.log_noise), policy, (rates, log_noise))
+    return eqx.tree_at(lambda p: (p.manner.log_rates, p.manner.log_noise), policy, (rates, log_noise))
 
 
 def _climbed(

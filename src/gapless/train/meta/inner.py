@@ -59,5 +59,5 @@ def taught(network: eqx.nn.MLP, manner: ByGradient, past: Lived, discount: float
     """The network one gradient step later; with a judge, the offset is added to it."""
     gain = worth(manner, past.rows, discount)
     uphill = eqx.filter_grad(objective)(network, manner, past, gain)
-    change = jax.tree.map(lambda rate, g: rate * g, manner.rates, uphill)
+    change = jax.tree.map(lambda rate, g: jnp.exp(rate) * g, manner.log_rates, uphill)
     return moved(network, change if manner.judge is None else jax.tree.map(jnp.add, change, manner.offset))
