@@ -1,6 +1,8 @@
 """The crank: stages, forecast, lineage, resume."""
 
+from .adapting import Begin, adapt
 from .crank import Turn, cranks, robot_seconds_spent
+from .delta import way_of
 from .episodes import Plan, episode_figures
 from .forecasts import require_promising
 from .incumbent import standing
@@ -11,11 +13,13 @@ from .usable import usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 
 __all__ = [
+    "Begin",
     "Plan",
     "Recipe",
     "Stages",
     "Turn",
     "Workspace",
+    "adapt",
     "cranks",
     "episode_figures",
     "find_task",
@@ -26,4 +30,5 @@ __all__ = [
     "standing",
     "train_policy",
     "usable",
+    "way_of",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from gapless.core import Artifact, Robot, Store
 from gapless.learn import NoSafeMotion
@@ -67,7 +68,9 @@ def cranks(
 ) -> Iterator[Turn]:
     """Turn the crank until there have been `count` turns; those finished before are found, not made again."""
     workspace.interface.require_same(robot.interface, "the workspace", "the robot")
-    logs = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
+    # Episodes of adaptations are another matter: with them among its logs, a crank would turn everything anew.
+    by_hand = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
+    logs = [a for a in by_hand if a.recipe.get("purpose") != "adapt"]
     belief, policies = None, []
     try:
         for crank in range(1, count + 1):
@@ -124,8 +127,9 @@ def _proved(stages: Stages, belief: Artifact, policy: Artifact, in_place: Artifa
     return proved
 
 
-def robot_seconds_spent(store: Store, until_crank: int | None = None) -> float:
-    """Every second of every episode that was asked for, finished or not, up to a crank."""
+def robot_seconds_spent(store: Store, until_crank: int | None = None, having: dict[str, Any] | None = None) -> float:
+    """Every second of every episode that was asked for, finished or not, up to a crank, or whose recipes have these."""
     asked = store.all("logs") + store.all("aborted")
     counted = [a for a in asked if until_crank is None or a.recipe["crank"] <= until_crank]
+    counted = [a for a in counted if (having or {}).items() <= a.recipe.items()]
     return sum(a.figures["robot_seconds"] for a in counted)

@@ -15,7 +15,7 @@ from gapless.nets.seeing import SeeingPolicy
 from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import MEMBER
 from gapless.train import Place, train
-from gapless.train.adapting import Adapter, Means, Tries
+from gapless.train.adapting import ADAPTERS, Adapter, Means, Tries, adapter_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Delta(Adapter):
     """How the correction is learned."""
 
     def prepared(self, place: Place, means: Means) -> SeeingPolicy:
-        """A policy trained in the simulator as it is."""
+        """The policy in place, or one trained in the simulator as it is."""
+        if means.in_place is not None:
+            return means.in_place
         along = means.along("delta-before")
         return train(place.simulator, place.belief, place.task, means.recipe, means.key, along).policy
 
@@ -65,3 +67,8 @@ def corrected_place(place: Place, simulator: MujocoSimulator, logs: list[Log], r
 def _of_physics(belief: Belief) -> Belief:
     """A belief without the choice of a member of what was learned beside the physics before."""
     return belief.beside if isinstance(belief, Chosen) and belief.choice == MEMBER else belief
+
+
+def way_of(word: str) -> Adapter:
+    """The way of adapting with this name, among those that train alone and those that learn from logs as well."""
+    return adapter_of(word, {**ADAPTERS, Delta.word: Delta})

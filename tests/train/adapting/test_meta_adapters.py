@@ -35,7 +35,10 @@ class Machine:
     """A motor with a hidden gain, of which there are logs and returns."""
 
     def __init__(self, place: Place, gain: float) -> None:
-        self.params, self.rollout = {"motor.gain": np.array([gain])}, Rollout(place.simulator.with_worlds(1), place.task)
+        self.params, self.rollout = (
+            {"motor.gain": np.array([gain])},
+            Rollout(place.simulator.with_worlds(1), place.task),
+        )
 
     def log(self, policy: SeeingPolicy, seed: int) -> Log:
         return logs_of(self.rollout.run(policy, self.params, jax.random.key(seed)), self.rollout.simulator)[0]

@@ -6,9 +6,9 @@ the key and the logs, so that an adaptation that was interrupted is replayed wit
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -35,6 +35,8 @@ class Means:
     again: Train
     """How a trained one is trained further."""
     key: PRNGKeyArray
+    in_place: SeeingPolicy | None = None
+    """The policy that there is already, where there is one; ways that adapt any policy begin with it."""
     folder: Path | None = None
     """Where trainings are kept look by look, so that a replay finds them and does not train again."""
     tell: Told = field(default=lambda steps, figures: None)
@@ -58,6 +60,10 @@ class Adapter(ABC):
 
     episodes: int = 10
     """Episodes on the robot, at most."""
+
+    def preparation(self) -> dict[str, Any]:
+        """What `prepared` depends on beside the place and the means, as plain values: all settings but the episodes."""
+        return {"by": self.word, **{k: v for k, v in asdict(self).items() if k != "episodes"}}
 
     @abstractmethod
     def prepared(self, place: Place, means: Means) -> SeeingPolicy:
