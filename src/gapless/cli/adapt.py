@@ -17,10 +17,11 @@ class AdaptCommand(OnRobot):
     """Adapt a policy to this robot by a few episodes on it, through the safety gate.
 
     Methods that search between episodes: strategy-bo and strategy-cma try what a universal policy is told; simopt moves the
-    randomization towards what the robot did and trains on. Methods that adapt within an episode, and need one only to show it:
-    rma, up-osi, distil, memory. Methods that have learnt how a few episodes should change them: maml, norml (without reward) and
-    es-maml. delta corrects the simulator's commands by what the robot did, and trains on. What they need is trained first, over the newest belief. Every try is kept as a log; a command
-    that was interrupted goes on where it stopped, and one that is repeated finds what it made (--seed makes another).
+    randomization towards what the robot did and trains on; delta corrects the simulator's commands by what it did, likewise.
+    Methods that adapt within an episode, and need one only to show it: rma, up-osi, distil, memory. Methods that have learnt
+    how a few episodes should change them: maml, es-maml, and norml, which needs no reward. What they need is trained first,
+    over the newest belief. Every try is kept as a log; a command that was interrupted goes on where it stopped, and one that
+    is repeated finds what it made (--seed makes another).
     """
 
     method: str = field(kw_only=True)
