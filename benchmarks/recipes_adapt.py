@@ -33,7 +33,7 @@ UNIVERSAL = Train(replace(TOLD, budget=4 * BUDGET), patience=99)
 HIDDEN = (32, 1)
 """Of policies that gradients change; evolution has an easier time with half the units."""
 METHODS: dict[str, Adapter] = {
-    "es-maml": EsMaml(hidden=(16, 1), outer=Evolution(iterations=300)),
+    "es-maml": EsMaml(hidden=(16, 1), outer=Evolution(pairs=64, iterations=300)),
     "norml": Norml(hidden=HIDDEN, outer=Gradients(iterations=600)),
     "maml": Maml(hidden=HIDDEN, outer=Gradients(iterations=600)),
 } | {word: ADAPTERS[word]() for word in ("strategy-bo", "strategy-cma") if word in ADAPTERS}  # fmt: skip

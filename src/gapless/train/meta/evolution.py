@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -23,25 +24,28 @@ from ..learning import Place
 from .climbing import climbed, members, uphill
 from .trials import Actors, Rows, Trials, everywhere, quiet, spread
 
+NARROW = 16
+"""Inputs of a layer whose weights move as far as they are told."""
+
 
 @dataclass(frozen=True)
 class Evolution:
     """How a policy learns to be climbed from."""
 
-    pairs: int = 64
+    pairs: int = 32
     """Antithetic pairs in an iteration."""
     tasks: int = 2
     """Worlds, each with a draw of the params, in which a pair is compared."""
     after: int = 1
     """Episodes in each world after climbing."""
-    iterations: int = 300
+    iterations: int = 100
     """Updates in all."""
     deviation: float = 0.1
-    """Deviation of the pairs."""
+    """Deviation of the pairs, in a layer of up to sixteen inputs; weights of wider ones move less, as their sum is felt."""
     rate: float = 0.05
     """Learning rate, which fades over the second half."""
     reach: float = 0.3
-    """Deviation of the steps before they are learnt."""
+    """Deviation of the steps before they are learnt, likewise."""
 
 
 class Learner(NamedTuple):
@@ -60,12 +64,13 @@ class LearnsByEvolution:
     def __init__(self, place: Place, recipe: Evolution, policy: Teachable, trained: bool) -> None:
         self.place, self.recipe = place, recipe
         network, steps = arrays_of(policy)
-        policy = with_arrays(policy, network, jax.tree.map(lambda x: recipe.reach * x, steps))
+        shares = shares_of(network, steps)
+        policy = with_arrays(policy, network, jax.tree.map(lambda x, s: recipe.reach * s * x, steps, shares[1]))
         like = policy.settled(policy.network)
         worlds = 2 * recipe.pairs * recipe.tasks
         self._trials = Trials(place, worlds, like, 2)
-        centre, self._unravel = ravel_pytree(arrays_of(policy))
-        optimizer = ADAM.init(centre)
+        self._shares, self._unravel = ravel_pytree(shares)
+        optimizer = ADAM.init(self._shares)
         self.learner = Learner(policy, eyes_of(like, trained), optimizer, jnp.zeros(()))
         self._drawn, self._risen = eqx.filter_jit(self._draw), eqx.filter_jit(self._rise)
 
@@ -109,7 +114,7 @@ class LearnsByEvolution:
         keys, r = jax.random.split(key), self.recipe
         centre = ravel_pytree(arrays_of(policy))[0]
         noise = jax.random.normal(keys[0], (r.pairs, len(centre)))
-        every = spread(jax.vmap(self._unravel)(members(centre, noise, r.deviation)), r.tasks)
+        every = spread(jax.vmap(self._unravel)(members(centre, self._shares * noise, r.deviation)), r.tasks)
         params = self.place.belief.sample(keys[1], r.pairs * r.tasks)
         return noise, every, jax.tree.map(lambda x: jnp.tile(x, 2), params)
 
@@ -119,7 +124,7 @@ class LearnsByEvolution:
         above, below = worth.reshape(2, r.pairs, r.tasks).mean(-1)
         slope = uphill(noise, above, below, r.deviation) / (jnp.std(above - below) + 1e-8)
         changes, optimizer = ADAM.update(-slope, learner.optimizer)
-        centre = ravel_pytree(arrays_of(policy))[0] - r.rate * fading(learner.taken) * changes
+        centre = ravel_pytree(arrays_of(policy))[0] - r.rate * fading(learner.taken) * self._shares * changes
         network, steps = self._unravel(centre)
         observed = update(learner.observed, seen.reshape(-1, seen.shape[-1]))
         policy = with_arrays(policy, network, steps).with_eyes(observed.shift, observed.scale)
@@ -130,6 +135,16 @@ def arrays_of(policy: Teachable) -> tuple[Any, Any]:
     """What evolution changes: the arrays of its network, and its steps."""
     assert isinstance(policy.manner, BySteps)
     return eqx.filter(policy.network, eqx.is_array), policy.manner.steps
+
+
+def shares_of(network: Any, steps: Any) -> tuple[Any, Any]:
+    """How far each array moves, of what the first layer's do: shaped like a network's arrays, and like its steps."""
+
+    def share(x: Array) -> float:
+        return min(1.0, np.sqrt(NARROW / x.shape[-1])) if x.ndim == 2 else 1.0
+
+    alone = jax.tree.map(lambda x: jnp.full(x.shape, share(x)), network)
+    return alone, jax.tree.map(lambda x, s: jnp.full(s.shape, share(x)), network, steps)
 
 
 def with_arrays(policy: Teachable, network: Any, steps: Any) -> Teachable:

@@ -23,12 +23,15 @@ class OuterLoop(Protocol):
 
 
 def learnt_to_learn(outer: OuterLoop, iterations: int, looks: int, key: PRNGKeyArray, along: Along) -> Teachable:
-    """The best policy of all looks. Kept look by look, so that one that was interrupted goes on as one that was not."""
-    seen: list[Seen] = []
+    """The best policy of all looks, the first of them before anything is learnt.
+
+    Kept look by look, so that one that was interrupted goes on as one that was not.
+    """
+    keys, each = jax.random.split(key), max(1, iterations // looks)
+    seen = [Seen(outer.policy, 0, outer.value(keys[1]), 0.0)]
     if along.checkpoint is not None:
         outer.learner, seen = along.checkpoint.read(outer.learner, outer.policy, seen)
-    keys, each = jax.random.split(key), max(1, iterations // looks)
-    for k in range(len(seen), looks):
+    for k in range(len(seen) - 1, looks):
         notes: dict[str, float] = {}
         for i in range(each):
             notes = outer.iterate(jax.random.fold_in(keys[0], k * each + i))
