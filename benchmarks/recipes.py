@@ -8,7 +8,9 @@
 - off-policy learning needs a fifth of PPO's steps, gradients through the physics half of them (`recipes_off_policy.py`);
 - planning on the calibrated simulator swings up without training (`recipes_planning.py`);
 - flows solve a task with two modes, which a Gaussian averages away (`recipes_flow.py`);
-- SAPG beside PPO in 1,024 worlds, without a bar (`recipes_sapg.py`).
+- SAPG beside PPO in 1,024 worlds, without a bar (`recipes_sapg.py`);
+- a few episodes of a robot make a better policy for it: strategy optimization in at most ten, ES-MAML in at most five, NoRML
+  without reward (`recipes_adapt.py`).
 
 Every part can be run alone: --parts flow, or its own file where that has one.
 """
@@ -19,6 +21,7 @@ from typing import Any
 
 import tyro
 
+import recipes_adapt
 import recipes_flow
 import recipes_off_policy
 import recipes_planning
@@ -55,8 +58,12 @@ PARTS = {
     ),
     "flow": Part([{"method": m} for m in recipes_flow.METHODS], recipes_flow.cell, recipes_flow.figures),
     "sapg": Part([{"method": m} for m in recipes_sapg.METHODS], recipes_sapg.cell, recipes_sapg.figures),
+    "adapt": Part(
+        [{"method": m} for m in ("unadapted", *recipes_adapt.METHODS)], recipes_adapt.cell, recipes_adapt.figures
+    ),
 }
-BARS = recipes_teachers.BARS | recipes_off_policy.BARS | recipes_planning.BARS | {"solved_fpo++": "> best_gaussian"}
+BARS = recipes_teachers.BARS | recipes_off_policy.BARS | recipes_planning.BARS | recipes_adapt.BARS
+BARS |= {"solved_fpo++": "> best_gaussian"}
 SHOWN = ("return", "best", "solved", "return_4", "identified_passed")
 """The figure of a row that says how it went, whichever it has."""
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gapless.core import Artifact
-from gapless.engine import Begin, Workspace, adapt, robot_seconds_spent, standing
+from gapless.engine import Begin, Workspace, adapt, robot_seconds_spent, standing, way_of
 from gapless.robots import find_robot
-from gapless.train.adapting import Adapter, adapter_of
+from gapless.train.adapting import Adapter
 
 from .console import say, table, working
 from .options import OnRobot, latest
@@ -17,13 +17,15 @@ class AdaptCommand(OnRobot):
     """Adapt a policy to this robot by a few episodes on it, through the safety gate.
 
     Methods that search between episodes: strategy-bo and strategy-cma try what a universal policy is told; simopt moves the
-    randomization towards what the robot did and trains on. Methods that adapt within an episode, and need one only to show it:
-    rma, up-osi, distil, memory. What they need is trained first, over the newest belief. Every try is kept as a log; a command
-    that was interrupted goes on where it stopped, and one that is repeated finds what it made (--seed makes another).
+    randomization towards what the robot did and trains on; delta corrects the simulator's commands by what it did, likewise.
+    Methods that adapt within an episode, and need one only to show it: rma, up-osi, distil, memory. Methods that have learnt
+    how a few episodes should change them: maml, es-maml, and norml, which needs no reward. What they need is trained first,
+    over the newest belief. Every try is kept as a log; a command that was interrupted goes on where it stopped, and one that
+    is repeated finds what it made (--seed makes another).
     """
 
     method: str = field(kw_only=True)
-    """How: simopt, up-osi, rma, distil, memory, strategy-cma or strategy-bo."""
+    """How: simopt, up-osi, rma, distil, memory, strategy-cma, strategy-bo, maml, norml, es-maml or delta."""
     episodes: int | None = None
     """Episodes on the robot, at most; the method's own number if not given."""
     robot_seconds: float | None = None
@@ -45,7 +47,7 @@ class AdaptCommand(OnRobot):
         return made.figures
 
     def _adapter(self) -> Adapter:
-        adapter = adapter_of(self.method)
+        adapter = way_of(self.method)
         return adapter if self.episodes is None else replace(adapter, episodes=self.episodes)
 
 

@@ -2,6 +2,7 @@
 
 from .adapting import Begin, adapt
 from .crank import Turn, cranks, robot_seconds_spent
+from .delta import way_of
 from .episodes import Plan, episode_figures
 from .forecasts import require_promising
 from .incumbent import standing
@@ -29,4 +30,5 @@ __all__ = [
     "standing",
     "train_policy",
     "usable",
+    "way_of",
 ]

@@ -68,12 +68,12 @@ def natural_sizes(simulator: MujocoSimulator, residual: Residual, windows: Windo
     speeds = dict(zip(joints, windows.start[:, len(joints) :].std(axis=0), strict=True))
     sizes = {}
     for c in residual.corrections:
-        thing, _, what = c.name.partition(".")
-        speed = max(float(speeds.get(thing, 1.0)), 1e-3)
+        thing, _, what = c.name.rpartition(".")
+        speed = max(float(speeds.get(thing.removesuffix(".velocity"), 1.0)), 1e-3)
         if what == "force":
             joint = simulator.model.joint(thing)
             sizes[c.name] = float(simulator.model.dof_M0[joint.dofadr[0]]) * speed / 0.1
-        elif what == "change":
+        elif thing in simulator.interface.command_names:
             channel = simulator.interface.channel(thing)
             sizes[c.name] = (channel.high - channel.low) / 4 if np.isfinite(channel.high - channel.low) else 1.0
         else:

@@ -51,10 +51,10 @@ class LearnResidual:
     """Times that windows are simulated anew with what was learned so far: the first is one step, the others are rollouts."""
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
-    refit: Identify = field(
+    refit: Identify | None = field(
         default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10, posterior="gaussian")
     )
-    """How the parameters are refitted in its presence; they stay as unsure as without it."""
+    """How the parameters are refitted in its presence, if at all; they stay as unsure as without it."""
 
     def __post_init__(self) -> None:
         if min(self.members, self.waves, self.history, self.rounds) < 1 or self.window_s <= 0:
@@ -108,7 +108,8 @@ def learn_residual(
     tries = _rounds(lesson, seed, tell)
     if not tries:
         return None
-    tell("refitting the parameters beside the residual")
+    if recipe.refit is not None:
+        tell("refitting the parameters beside the residual")
     return _confirmed(lesson, tries, before, _moved(prior, found.belief), (logs, held_out), seed)
 
 
@@ -144,6 +145,9 @@ def _confirmed(
     simulator, found, (training, held_out) = lesson.simulator, lesson.found, logs
     errors = [prediction_errors(with_residual(simulator, r), found.belief, held_out) for r in tries]
     best = int(np.argmin([np.median(e) for e in errors]))
+    if lesson.recipe.refit is None:
+        judged = compare(before, errors[best], seed)
+        return Learnt(tries[best], found, judged) if judged.better else None
     whole = with_residual(simulator, tries[best])
     again = identify(whole, prior, training, held_out, lesson.recipe.refit, seed)
     refitted = prediction_errors(whole, again.belief, held_out)

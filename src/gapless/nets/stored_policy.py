@@ -14,12 +14,17 @@ from .latent import LATENT
 from .policy import NetworkPolicy, Shape, new_policy, shape_of
 from .recall import Kind
 from .seeing import SeeingPolicy
+from .teachable import Teachable, TeachableShape, new_teachable, teachable_shape_of
 
+AnyShape = Shape | FlowShape | TeachableShape
 FILES = Described("policy", 1, "Save the policy again")
 LARGEST_WEIGHTS = 2**30
 """Bytes of all layers' weights, with eight matrices to a layer, beyond which a description is taken to be damaged."""
 LARGEST_NETWORK = 2**14
 """Width and depth beyond which a description is taken to be damaged; steps of a flow likewise."""
+
+MOST_STEPS = 256
+"""Steps to try beyond which a description is taken to be damaged."""
 
 
 def save_policy(folder: Path, policy: SeeingPolicy) -> None:
@@ -30,9 +35,11 @@ def save_policy(folder: Path, policy: SeeingPolicy) -> None:
     # What is usual goes without saying, so that policies from before anything else was possible are read as they were.
     if isinstance(shape, FlowShape):
         described |= {"kind": "flow", "steps": shape.steps, "noise": shape.noise, "sampled": shape.sampled}
+    elif isinstance(shape, TeachableShape):
+        described |= {"kind": "teachable", "steps": shape.steps, "judge": shape.judge}
     elif shape.kind != "mlp":
         described |= {"network": shape.kind} | ({"latent": shape.latent} if shape.latent != LATENT else {})
-    FILES.save(folder, policy, described | ({"told": list(shape.told)} if shape.told else {}))
+    FILES.save(folder, policy, described | ({"told": list(policy.told)} if policy.told else {}))
 
 
 def load_policy(folder: Path) -> SeeingPolicy:
@@ -40,13 +47,15 @@ def load_policy(folder: Path) -> SeeingPolicy:
     return FILES.load(folder, _untrained)
 
 
-def storable_shape(policy: SeeingPolicy) -> Shape | FlowShape:
-    """The shape of its network; raises unless that is one that `new_policy` or `new_flow` makes."""
+def storable_shape(policy: SeeingPolicy) -> AnyShape:
+    """The shape of its network; raises unless that is one that `new_policy`, `new_flow` or `new_teachable` makes."""
     shape = None
     if isinstance(policy, NetworkPolicy):
         shape = shape_of(policy)
     elif isinstance(policy, FlowPolicy):
         shape = flow_shape_of(policy)
+    elif isinstance(policy, Teachable):
+        shape = teachable_shape_of(policy)
     if shape is None or _form(policy) != _form(_shapes(policy.interface, policy.observe, shape)):
         raise GaplessError(
             f"the network of this policy for {policy.interface.robot!r} is not stored: only those are that new_policy "
@@ -68,8 +77,10 @@ def _untrained(description: dict[str, Any]) -> SeeingPolicy:
             return _shapes(interface, observe, Shape(hidden, _network(description), told, latent))
         case "flow":
             return _shapes(interface, observe, FlowShape(hidden, *_flow(description), told))
+        case "teachable":
+            return _shapes(interface, observe, TeachableShape(hidden, *_teachable(description)))
         case kind:
-            raise ValueError(f"its kind is {kind!r:.60}; known are network and flow")
+            raise ValueError(f"its kind is {kind!r:.60}; known are network, flow and teachable")
 
 
 def _network(description: dict[str, Any]) -> Kind:
@@ -88,8 +99,21 @@ def _flow(description: dict[str, Any]) -> tuple[int, float, bool]:
     return steps, float(noise), sampled
 
 
-def _shapes(interface: Interface, observe: Observation, shape: Shape | FlowShape) -> Any:
+def _teachable(description: dict[str, Any]) -> tuple[int, int]:
+    steps, judge = description["steps"], description["judge"]
+    if (
+        type(steps) is not int
+        or type(judge) is not int
+        or not (0 <= steps <= MOST_STEPS and 0 <= judge <= LARGEST_NETWORK)
+    ):
+        raise ValueError("its steps and the units of its judge are not counts of a policy's")
+    return steps, judge
+
+
+def _shapes(interface: Interface, observe: Observation, shape: AnyShape) -> Any:
     def make(key: Any) -> SeeingPolicy:
+        if isinstance(shape, TeachableShape):
+            return new_teachable(interface, observe, shape, key)
         if isinstance(shape, FlowShape):
             return new_flow(interface, observe, shape, key)
         return new_policy(interface, observe, shape, key)
