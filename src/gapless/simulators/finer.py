@@ -49,4 +49,5 @@ def _finer_model(own: mujoco.MjModel, dry: bool) -> mujoco.MjModel:
     model.dof_solref[:, 0] = np.where(stiffest, STIFFEST * model.opt.timestep, own.dof_solref[:, 0])
     model.opt.tolerance = min(model.opt.tolerance, TOLERANCE)
     model.opt.iterations = max(model.opt.iterations, ITERATIONS)
+    mujoco.mj_setConst(model, mujoco.MjData(model))  # simple bodies keep the inertia that they were compiled with
     return model
