@@ -14,7 +14,8 @@ Which family is right for which effect was written down before anything was meas
 - numbers of the data sheet, by the family of their parameter: latency (and its jitter), friction (viscous, Coulomb, LuGre,
   patches on the rail), inertia (masses, centres of mass), actuation (gain, a motor that weakens as it warms), contact (the
   table under the puck, patches of it), sensing (one sensor biased, scaled, or later than the others);
-- numerics: the model as MuJoCo's defaults would integrate it, at a time step of 20 ms;
+- numerics: the model as MuJoCo's defaults would integrate it, at a time step of 20 ms (without the armature that only
+  belongs to explicit damping: beside implicit damping it would be a weight that no robot has);
 - effects without a parameter, as their own family or as unexplained: a firmware's dead band and slew limit, belt, backlash and
   cogging belong to actuation, a dragged cable to friction.
 """
@@ -38,6 +39,7 @@ from gapless.learn import Attribute, Attribution, Excite, Identify, attribute, e
 from gapless.robots.finding import REALITIES
 from gapless.robots.reality import Hidden, Reality
 from gapless.simulators import MujocoSimulator, load_model, read_parameters, sensing_parameters
+from gapless.simulators.explicit_damping import held_in_armature
 
 TRAINING = {"cartpole": 4, "furuta": 4, "puck": 12}
 HELD_OUT = {"cartpole": 3, "furuta": 3, "puck": 9}
@@ -190,6 +192,7 @@ def simulator_of(robot: str, coarse: bool) -> MujocoSimulator:
     path = built_in_models()[robot]
     model, interface = load_model(path), REALITIES[robot].interface
     if coarse:
+        model.dof_armature[:] -= held_in_armature(model)
         model.opt.timestep = COARSE_S
         model.opt.disableflags &= ~mujoco.mjtDisableBit.mjDSBL_EULERDAMP.value
     return MujocoSimulator(model, interface, read_parameters(path.with_suffix(".toml")) + sensing_parameters(interface))

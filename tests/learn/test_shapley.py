@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapless.learn.separable import classes, departures
+from gapless.learn.separable import classes
 from gapless.learn.shapley import coalitions, shapley
 
 
@@ -23,21 +23,6 @@ def test_parts_add_up_and_a_player_who_adds_nothing_gets_nothing() -> None:
 def test_nobody_shares_nothing() -> None:
     assert shapley(np.zeros((1, 4))).shape == (0, 4)
     assert coalitions(2).tolist() == [[False, False], [True, False], [False, True], [True, True]]
-
-
-def test_of_two_that_make_up_for_each_other_one_is_enough() -> None:
-    # Only the sum of the two is known; a third one is known and nominal.
-    precision = np.diag([1.0, 1.0, 1e4]) + 1e4 * np.outer([1, 1, 0], [1, 1, 0])
-    kept, values = departures(np.array([0.6, 0.5, 0.001]), np.zeros(3), precision)
-    assert kept.sum() == 1
-    assert kept[:2].any()
-    assert values.sum() == pytest.approx(1.1, rel=1e-3)
-
-
-def test_what_logs_would_miss_stays() -> None:
-    kept, values = departures(np.array([0.3, -0.2]), np.zeros(2), np.diag([1e4, 1e4]))
-    assert kept.all()
-    assert values == pytest.approx([0.3, -0.2])
 
 
 def test_families_whose_effects_cancel_are_one_class() -> None:

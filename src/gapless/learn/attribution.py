@@ -16,8 +16,10 @@ from .repeats import repeatability
 from .returns import Performance, losses
 from .shapley import shapley
 
-MATTERS = 0.05
+MATTERS = 0.001
 """Share of the gap from which on a shorter time step is a cause of its own, and parameters are fitted with it."""
+DOUBTFUL = 10.0
+"""So many times what noise does to predictions, it must do besides."""
 INTERVAL = (0.05, 0.95)
 
 
@@ -99,12 +101,19 @@ def _worth_it(simulator: Simulator, foresight: Foresight, params: np.ndarray, no
         return None
     both = np.stack([nominal, params])
     own, better = (foresight.errors(s, both) for s in (simulator, fine))
-    before, otherwise = (float(foresight.squares(e)[0].mean()) for e in (own, better))
-    floor = float(foresight.floor().mean())
-    least = MATTERS * max(before - floor, floor)
-    # What differs but takes the nominal model neither closer to the logs nor further away is chaos and no cause.
-    differs = float(foresight.squares(own - better)[1].mean()) > least
-    return fine if differs and abs(before - otherwise) > least else None
+    before, differ = foresight.squares(own)[0], foresight.squares(own - better)[1]
+    # Chaos parts the two in a few windows, a coarse step in most.
+    least = np.median(np.maximum(MATTERS * before, DOUBTFUL * foresight.floor()))
+    return _settled(fine, foresight, params) if np.median(differ) > least else None
+
+
+def _settled(fine: Simulator, foresight: Foresight, params: np.ndarray) -> Simulator:
+    """Once more as fine, where that changes predictions by more than they doubt themselves."""
+    finest = finer(fine)
+    if finest is None:
+        return fine
+    one, other = (foresight.errors(s, params[None]) for s in (fine, finest))
+    return finest if np.median(foresight.squares(one - other)) > np.median(foresight.floor()) else fine
 
 
 class _Split:
@@ -121,7 +130,7 @@ class _Split:
         foresight = foresight.thinned(max(8, recipe.worlds // (len(params) * (1 if fine is None else 2))))
         squares = foresight.squares(foresight.errors(simulator, params)).reshape(*mixed.shape[:2], -1)
         self.before = squares[0, 0]
-        other = foresight.squares(foresight.errors(finer(simulator) or simulator, found.params[None]))[0]
+        other = foresight.squares(foresight.errors(fine or finer(simulator) or simulator, found.params[None]))[0]
         if fine is None:
             self.after, self.parts = squares[-1, 0], -shapley(squares)
         else:

@@ -8,12 +8,14 @@ from jaxtyping import Bool, Float
 
 from gapless.core import Belief, GaplessError, Gaussian, Log, Parameter, Simulator, generator_for, nominal_belief
 
+from .fewest import Doubt, departures
 from .identify import bounds_of
-from .least_squares import Bounds, Fit, Problem, fit
+from .least_squares import Bounds, Fit, Problem, eliminated, fit
 from .noise import sensor_noise
-from .separable import classes, departures
+from .separable import classes
 from .shapley import coalitions
-from .shooting import Shooting
+from .shooting import Shooting, Slopes
+from .uncertainty import torn_covariance
 from .windows import Windows, cut, per_query, thin
 
 
@@ -97,30 +99,72 @@ def explain(
     recipe: Attribute,
     seed: int,
 ) -> Explained:
-    """One fit of everything that may be doubted, and one of what is left when all that logs would not miss is back at nominal."""
+    """One fit of everything that may be doubted, and fits of what is left when all that logs would not miss is nominal.
+
+    What is missed is judged where everything is free, and again where only what departs is, until the two agree.
+    """
     names, families = tuple(p.name for p in doubted), tuple(p.family for p in doubted)
-    windows = _training(simulator, logs, recipe)
-    level = per_query(windows, sensor_noise(logs))
-    bounds = bounds_of(_prior(doubted))
+    windows, bounds = _training(simulator, logs, recipe), bounds_of(_prior(doubted))
     fixed = nominal_belief(simulator.parameters).mean()
-    whole = fit(Problem(Shooting(simulator, windows, names, fixed), bounds, level), begin, recipe.iterations)
-    precision = _precision(whole, windows, bounds)
-    # The search ends anywhere in a flat valley; from its middle, where the prior is strongest, causes go back one by one.
-    pull = (whole.params - bounds.centre) / bounds.deviation**2
-    middle = whole.params - np.linalg.solve(precision, pull)
-    kept, values = departures(middle, bounds.centre, precision)
-    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
-    some = _part(bounds, kept)
+    problem = Problem(Shooting(simulator, windows, names, fixed), bounds, per_query(windows, sensor_noise(logs)))
+    whole = fit(problem, begin, recipe.iterations)
+    misfit = _misfit(whole, windows)
+    view = View(problem, families, np.array([p.low for p in doubted]), misfit)
+    doubt = view.doubt(whole.params, whole.slopes)
+    kept = departures(doubt)
     draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
-    if kept.any():
+    for last in (False, True):
+        if not kept.any():
+            break
+        some = _part(bounds, kept, view.low)
         chosen = tuple(n for n, k in zip(names, kept, strict=True) if k)
-        first = np.clip(values[kept], some.low, some.high)
-        again = fit(Problem(Shooting(simulator, windows, chosen, fixed), some, level), first, recipe.iterations)
-        covariance = np.linalg.inv(_precision(again, windows, some))
-        noise = generator_for(seed, "draws").standard_normal((recipe.draws, len(first)))
-        around = again.params + noise @ np.linalg.cholesky((covariance + covariance.T) / 2).T
-        draws[:, kept] = np.concatenate([again.params[None], np.clip(around, some.low, some.high)])
+        reduced = Problem(Shooting(simulator, windows, chosen, fixed), some, problem.level)
+        again = fit(reduced, doubt.values(kept)[kept], recipe.iterations)
+        draws[:] = bounds.centre
+        draws[:, kept] = _around(again, reduced, misfit, recipe.draws, seed)
+        if last:
+            break
+        doubt = view.doubt(draws[0], problem.shooting.slopes(draws[0], again.starts, bounds.deviation))
+        better = departures(doubt)
+        if (better == kept).all():
+            break
+        kept = better
+    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
     return Explained(names, families, bounds.centre, kept, draws, groups)
+
+
+@dataclass(frozen=True)
+class View:
+    """How logs look at everything that may be doubted."""
+
+    problem: Problem
+    families: tuple[str, ...]
+    low: Float[np.ndarray, " param"]
+    """What parameters can be; the search may pass below."""
+    misfit: float
+    """Mean square of what the best fit leaves, in units of the noise."""
+
+    def doubt(self, params: Float[np.ndarray, " param"], slopes: Slopes) -> Doubt:
+        """Where logs put everything, seen from some parameters, and how surely: windows that pull apart are less sure."""
+        bounds = self.problem.bounds
+        jacobian, residual = (v / np.sqrt(self.misfit) for v in eliminated(slopes, self.problem.level, bounds))
+        pull = (params - bounds.centre) / bounds.deviation
+        told = np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(len(params))
+        step = -np.linalg.solve(told, np.einsum("wqp,wq->p", jacobian, residual) + pull)
+        covariance = torn_covariance(jacobian, residual + jacobian @ step, 1.0)
+        precision = np.linalg.inv(covariance) / np.outer(bounds.deviation, bounds.deviation)
+        found = params + step * bounds.deviation
+        return Doubt(found, bounds.centre, self.low, bounds.high, (precision + precision.T) / 2, self.families)
+
+
+def _around(found: Fit, problem: Problem, misfit: float, draws: int, seed: int) -> Float[np.ndarray, "draw param"]:
+    """What was found, and draws of what else it may be."""
+    bounds = problem.bounds
+    jacobian, residual = (v / np.sqrt(misfit) for v in eliminated(found.slopes, problem.level, bounds))
+    covariance = torn_covariance(jacobian, residual, 1.0)
+    noise = generator_for(seed, "draws").standard_normal((draws, len(found.params)))
+    around = found.params + noise @ np.linalg.cholesky((covariance + covariance.T) / 2).T * bounds.deviation
+    return np.concatenate([found.params[None], np.clip(around, bounds.low, bounds.high)])
 
 
 def _training(simulator: Simulator, logs: list[Log], recipe: Attribute) -> Windows:
@@ -140,21 +184,19 @@ def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:
     return Gaussian(tuple(p.name for p in doubted), centre, np.diag(((high - low) / 4) ** 2), low, high)
 
 
-def _part(bounds: Bounds, kept: np.ndarray) -> Bounds:
-    return Bounds(bounds.centre[kept], bounds.deviation[kept], bounds.low[kept], bounds.high[kept])
+def _part(bounds: Bounds, kept: np.ndarray, low: np.ndarray) -> Bounds:
+    return Bounds(bounds.centre[kept], bounds.deviation[kept], low[kept], bounds.high[kept])
+
+
+def _misfit(found: Fit, windows: Windows) -> float:
+    present = int(windows.present.sum())
+    return max(1.0, found.cost * present / max(present - windows.start.size, 1))
 
 
 def _information(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarray, "param param"]:
     """What the logs alone say, in units of the prior; less by as much as the model leaves unexplained."""
-    present = int(windows.present.sum())
-    chi_square = max(1.0, found.cost * present / max(present - windows.start.size, 1))
     scaled = found.information * np.outer(bounds.deviation, bounds.deviation)
-    return (scaled - np.eye(len(scaled))) / chi_square
-
-
-def _precision(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarray, "param param"]:
-    scaled = _information(found, windows, bounds) + np.eye(len(bounds.deviation))
-    return scaled / np.outer(bounds.deviation, bounds.deviation)
+    return (scaled - np.eye(len(scaled))) / _misfit(found, windows)
 
 
 def _separate(information: np.ndarray, names: tuple[str, ...], simulator: Simulator) -> np.ndarray:

@@ -17,15 +17,21 @@ def covariance_of(problem: Problem, found: Fit, chi_square: float) -> Float[np.n
     simulator's own are doubts that noise alone does not show.
     """
     bounds = problem.bounds
-    jacobian, residual = eliminated(found.slopes, problem.level, bounds)
+    total = torn_covariance(*eliminated(found.slopes, problem.level, bounds), chi_square)
+    shift = _finer_shift(problem, found)
+    total = total + np.outer(shift, shift)
+    return (total + total.T) / 2 * np.outer(bounds.deviation, bounds.deviation)
+
+
+def torn_covariance(
+    jacobian: Float[np.ndarray, "window query param"], residual: Float[np.ndarray, "window query"], chi_square: float
+) -> Float[np.ndarray, "param param"]:
+    """Of parameters in prior deviations, from windows whose starts are eliminated: noise, and windows that pull apart."""
     inverse = np.linalg.inv(np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(jacobian.shape[-1]))
     scores = np.einsum("wqp,wq->wp", jacobian, residual)
     torn = inverse @ (scores.T @ scores) @ inverse
     total = inverse * max(1.0, chi_square)
-    total = total + _excess(torn, total)
-    shift = _finer_shift(problem, found)
-    total = total + np.outer(shift, shift)
-    return (total + total.T) / 2 * np.outer(bounds.deviation, bounds.deviation)
+    return total + _excess(torn, total)
 
 
 def _excess(one: Float[np.ndarray, "n n"], other: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:

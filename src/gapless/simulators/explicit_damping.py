@@ -16,3 +16,9 @@ def held_in_armature(model: mujoco.MjModel) -> Float[np.ndarray, " dof"]:
     )
     half = model.opt.timestep / 2 * model.dof_damping
     return np.where(bool(explicit) & (model.dof_armature >= half * (1 - 1e-9)), half, 0.0)
+
+
+def damp_explicitly(model: mujoco.MjModel) -> None:
+    """Damp by the mean speed over each of Euler's steps; the armature must not hold any damping yet."""
+    model.dof_armature[:] += model.opt.timestep / 2 * model.dof_damping
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP.value

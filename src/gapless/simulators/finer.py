@@ -7,7 +7,7 @@ import numpy as np
 
 from gapless.core import Simulator
 
-from .explicit_damping import held_in_armature
+from .explicit_damping import damp_explicitly, held_in_armature
 from .mujoco_cpu import MujocoSimulator
 from .traceable import TraceableSimulator
 
@@ -20,7 +20,8 @@ STIFFEST = 2.0
 def finer(simulator: Simulator) -> Simulator | None:
     """MuJoCo with a fourth-order integrator at half the time step, others at a quarter; None where nobody knows how.
 
-    Dry friction is solved once a step whatever the integrator, so that a model with some gets smaller steps instead.
+    Dry friction is solved once a step whatever the integrator, so that a model with some gets smaller steps instead, and
+    damping of second order: MuJoCo's implicit damping would weigh its joints a whole step's damping too much.
     """
     if isinstance(simulator, MujocoSimulator):
         model = _finer_model(simulator.model, _is_dry(simulator))
@@ -38,12 +39,15 @@ def _is_dry(simulator: MujocoSimulator) -> bool:
 
 def _finer_model(own: mujoco.MjModel, dry: bool) -> mujoco.MjModel:
     model, held, step_s = copy.copy(own), held_in_armature(own), own.opt.timestep
+    model.dof_armature[:] -= held
+    model.opt.timestep = step_s / (4 if dry else 2)
     if not dry:
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-    model.opt.timestep = step_s / (4 if dry else 2)
-    model.dof_armature[:] -= held * (0.75 if dry else 1.0)
+    elif model.opt.integrator == mujoco.mjtIntegrator.mjINT_EULER:
+        damp_explicitly(model)
     stiffest = (own.dof_solref[:, 0] > 0) & (own.dof_solref[:, 0] <= STIFFEST * step_s * (1 + 1e-9))
     model.dof_solref[:, 0] = np.where(stiffest, STIFFEST * model.opt.timestep, own.dof_solref[:, 0])
     model.opt.tolerance = min(model.opt.tolerance, TOLERANCE)
     model.opt.iterations = max(model.opt.iterations, ITERATIONS)
+    mujoco.mj_setConst(model, mujoco.MjData(model))  # simple bodies keep the inertia that they were compiled with
     return model
