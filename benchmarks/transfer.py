@@ -27,7 +27,7 @@ from glue import glue_belief
 from judge import Judge
 from statistic import bootstrap, middle, paired
 
-TASKS = {"cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide"}
+TASKS = {"cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide", "arm": "hold-load", "hopper": "hop"}
 CRANKS = 3
 WITH_EFFECTS = ("B", "C")
 """Tiers in which learned parts have something to learn: there, the cranks are also turned without them."""
