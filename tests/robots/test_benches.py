@@ -1,5 +1,6 @@
 """The two benches where something happens to the robot: loads that come and go, and ground that gives and slips."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -10,15 +11,21 @@ from gapless.robots import find_robot
 from gapless.robots.arm import HOOK_KG, LOADS_KG
 from gapless.robots.finding import reality_of
 from gapless.robots.hopper import SHIN_KG, THIGH_KG, TORSO_COM_M
+from gapless.robots.reality import Reality
 
 
 def later(reality: Any, state: Any, seconds: float, volts: float = 0.0) -> Any:
     """The state so much later, under a steady command."""
-    hidden = jax.tree.map(np.asarray, reality.hidden)
-    sent = {name: np.array([volts]) for name in reality.interface.command_names}
+    sent = {name: np.array([volts], np.float32) for name in reality.interface.command_names}
+    hidden = jax.tree.map(lambda v: np.asarray(v, np.float32), reality.hidden)
+    return _later(type(reality), hidden, state, sent, round(seconds / reality.tick_s))
+
+
+@partial(jax.jit, static_argnums=0)
+def _later(kind: type[Reality], hidden: Any, state: Any, sent: Any, ticks: int) -> Any:
+    reality = kind(0)
     state = reality.send(hidden, state, sent, jax.random.key(0))
-    ticks = round(seconds / reality.tick_s)
-    return jax.jit(lambda s: jax.lax.fori_loop(0, ticks, lambda _, s: reality.tick(hidden, s), s))(state)
+    return jax.lax.fori_loop(0, ticks, lambda _, s: reality.tick(hidden, s), state)
 
 
 def test_the_hook_is_loaded_for_a_while_unless_the_arm_is_left_alone() -> None:
@@ -60,7 +67,7 @@ def standing(reality: Any) -> Any:
 def test_a_hopper_that_stands_sinks_into_leg_and_ground_as_far_as_its_weight_says() -> None:
     reality = reality_of("twin:hopper?seed=0")
     hidden = reality.hidden
-    hidden["coulomb"] = np.zeros(2)
+    hidden["coulomb"], hidden["damping"] = np.zeros(2), np.array([0.3, 60.0])
     state = later(reality, standing(reality), 1.5)
     carried, whole = ((hidden["torso_kg"] + kg) * 9.81 for kg in (THIGH_KG, THIGH_KG + SHIN_KG))
     x, z, pitch, hip, leg = np.asarray(state["position"])

@@ -143,7 +143,7 @@ NOMINAL = {
 TASKS = {
     "cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide", "arm": "hold-load", "hopper": "hop",
 }  # fmt: skip
-PERIODS = {"hopper": 20}
+PERIODS = {"hopper": 16}
 """For how long a motion is compared, 60 where nothing else is said: a hopper that nobody balances falls."""
 
 

@@ -239,6 +239,9 @@ def _rubbed(body: Body, rows: Float[Array, "3 5"], free: Five, most: Three) -> F
 
 def inverse_of(matrix: Float[Array, "3 3"]) -> Float[Array, "3 3"]:
     """Written out: a library call per world and tick would cost more than all the rest."""
-    a, b, c = matrix
-    across = jnp.stack([jnp.cross(b, c), jnp.cross(c, a), jnp.cross(a, b)], axis=1)
-    return across / (a @ jnp.cross(b, c))
+    (a, b, c), (_, d, e), (_, _, f) = matrix  # it is symmetric
+    first, second, third = d * f - e * e, c * e - b * f, b * e - c * d
+    whole = a * first + b * second + c * third
+    last = b * c - a * e
+    rows = [[first, second, third], [second, a * f - c * c, last], [third, last, a * d - b * b]]
+    return jnp.array(rows) / whole
