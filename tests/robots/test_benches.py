@@ -94,7 +94,7 @@ def centre(reality: Any, state: Any) -> np.ndarray:
     hip_at, kg = np.array([x, z]), reality.hidden["torso_kg"]
     torso = hip_at + TORSO_COM_M * np.array([np.sin(pitch), np.cos(pitch)])
     parts = [(kg, torso), (THIGH_KG, hip_at + 0.12 * down), (SHIN_KG, hip_at + (0.38 + leg) * down)]
-    return sum(m * at for m, at in parts) / sum(m for m, _ in parts)
+    return np.sum([m * at for m, at in parts], axis=0) / sum(m for m, _ in parts)
 
 
 def test_a_foot_that_is_pushed_harder_than_friction_holds_slides() -> None:

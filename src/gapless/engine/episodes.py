@@ -42,7 +42,7 @@ def good_part(log: Log) -> Log:
 def steady_part(log: Log) -> Log:
     """The good part of a log as far as nothing had changed around the robot: what one set of parameters may explain."""
     good, steady_s = good_part(log), log.source.get("steady_s")
-    if type(steady_s) not in (int, float) or not math.isfinite(steady_s):
+    if not isinstance(steady_s, float) or not math.isfinite(steady_s):
         return good
     return good.first(int(np.sum(good.command_time - good.command_time[:1] < steady_s)))
 

@@ -81,16 +81,16 @@ class HopperReality(Reality):
 
         nominal_gain, nominal_damping = np.array([0.5, 6.0]), np.array([0.3, 6.0])
         return {
-            "torso_kg": TORSO_NOMINAL_KG * between(1.08, 1.20),
-            "stiffness": 900.0 * between(0.82, 0.92),
-            "gain": nominal_gain * both(0.78, 0.88),
-            "damping": nominal_damping * both(1.2, 1.6),
+            "torso_kg": TORSO_NOMINAL_KG * between(1.15, 1.30),
+            "stiffness": 900.0 * between(0.76, 0.86),
+            "gain": nominal_gain * both(0.70, 0.82),
+            "damping": nominal_damping * both(1.5, 2.1),
             "coulomb": 10 * nominal_gain * both(0.02, 0.04),
             "ground": between(16000.0, 36000.0),
-            "sliding": 0.8 * between(0.65, 0.85),
-            "latency_s": between(0.010, 0.022),
+            "sliding": 0.8 * between(0.55, 0.70),
+            "latency_s": between(0.020, 0.034),
             "noise": (2e-3, 2e-3, 2e-3, 2e-3, 1e-3),
-            "jitter_s": between(0.003, 0.006),
+            "jitter_s": between(0.004, 0.008),
             "stribeck": between(0.5, 0.9),
             "bristle": np.array([60.0, 9000.0]) * between(0.7, 1.3),
             "gap": np.array([0.06, 0.006]) * between(0.8, 1.2),
