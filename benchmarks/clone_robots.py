@@ -1,6 +1,6 @@
 """The robots that the clone benchmark knows: their MuJoCo models, where they may be, and their tasks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -54,12 +54,16 @@ ROBOTS = {
     )
 }  # fmt: skip
 
+UNTAUGHT = {"hopper": ("hip.friction", "leg.friction", "floor.softness")}
+"""Parameters that clones take as the data sheet has them."""
+
 
 @cache
 def physics(name: str) -> MujocoSimulator:
     """C MuJoCo's version of a robot."""
-    model = load_model(MODELS / f"{name}.xml")
-    return MujocoSimulator(model, propose_interface(model, name), read_parameters(MODELS / f"{name}.toml"))
+    model, listed = load_model(MODELS / f"{name}.xml"), read_parameters(MODELS / f"{name}.toml")
+    taught = tuple(replace(p, free=p.free and p.name not in UNTAUGHT.get(name, ())) for p in listed)
+    return MujocoSimulator(model, propose_interface(model, name), taught)
 
 
 @cache

@@ -1,6 +1,6 @@
 """Does every effect of tiers B and C count? Alone, each must leave the best tier-A fit at twice the noise floor at 0.5 s.
 
-.venv/bin/python benchmarks/effects.py --robots cartpole furuta puck --seed 0
+.venv/bin/python benchmarks/effects.py --robots cartpole furuta puck arm hopper --seed 0
 """
 
 import tempfile
@@ -16,17 +16,19 @@ from gapless.engine import Workspace, new_workspace
 from gapless.learn import Excite, excite, gap, identify
 from gapless.robots.finding import REALITIES
 from judge import Judge
-from transfer import TASKS
+from transfer import BRIEF_S, TASKS
 
 LOGS, SECONDS = 6, 6.0
 """Motions of excitation from which the parameters are fitted, and again as many on which the fit is judged."""
+BRIEF_LOGS = 12
+"""The same of robots that fall when nobody balances them."""
 
 
 @dataclass(frozen=True)
 class Effects(Benchmark):
     """The strength of each single effect."""
 
-    robots: tuple[str, ...] = ("cartpole", "furuta", "puck")
+    robots: tuple[str, ...] = ("cartpole", "furuta", "puck", "arm", "hopper")
     """Which robots."""
     seed: int = 0
     """Which hidden numbers."""
@@ -54,9 +56,10 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="effects-") as folder:
         workspace = new_workspace(Path(folder) / "workspace", robot, TASKS[robot], seed)
         judge = Judge(spec, workspace.task)
-        logs = [log for k in range(2 * LOGS) for log in _recorded(workspace, judge, k)]
-        found = identify(workspace.simulator, prior_belief(workspace.parameters), logs[:LOGS], logs[LOGS:])
-        seen = gap(workspace.simulator, found.belief, logs[LOGS:])
+        half = BRIEF_LOGS if robot in BRIEF_S else LOGS
+        logs = [log for k in range(2 * half) for log in _recorded(workspace, judge, k)]
+        found = identify(workspace.simulator, prior_belief(workspace.parameters), logs[:half], logs[half:])
+        seen = gap(workspace.simulator, found.belief, logs[half:])
         at = seen.horizons_s.index(0.5)
         ratio = max(seen.error[name][at] / seen.floor[name][at] for name in seen.error)
         return {**setting, "chi square": found.chi_square, "error over floor": ratio}
@@ -66,7 +69,8 @@ def _recorded(workspace: Workspace, judge: Judge, which: int) -> list[Log]:
     """One of the judge's own logs, of a motion of its own."""
     key = key_for(judge.reality.seed, "effects", which)
     belief = prior_belief(workspace.parameters)
-    motion = excite(workspace.simulator, belief, judge.reality.interface, SECONDS, Excite(candidates=8), key)
+    seconds = BRIEF_S.get(judge.reality.interface.robot, SECONDS)
+    motion = excite(workspace.simulator, belief, judge.reality.interface, seconds, Excite(candidates=8), key)
     return [replace(log, interface=workspace.interface) for log in judge.logs(motion, 1, f"effects {which}")]
 
 

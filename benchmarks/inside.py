@@ -11,18 +11,22 @@ from gapless.robots.reality import Reality
 
 
 class Inside(Simulator):
-    """n worlds of one reality, its own starts and noise included; it has no parameters, for nothing is unknown."""
+    """n worlds of one reality, its own starts and noise included; it has no parameters, for nothing is unknown.
+
+    Left alone, nobody changes anything around the robot, as in episodes that are to teach.
+    """
 
     traceable = True
+    changes_itself = True
     parameters = ()
 
-    def __init__(self, reality: Reality, worlds: int = 1) -> None:
-        self.reality, self.interface, self.worlds = reality, reality.interface, worlds
+    def __init__(self, reality: Reality, worlds: int = 1, alone: bool = False) -> None:
+        self.reality, self.interface, self.worlds, self.alone = reality, reality.interface, worlds, alone
         self._hidden = jax.tree.map(lambda v: jnp.asarray(v, jnp.float32), reality.hidden)
         self._ticks = round(reality.interface.period_s / reality.tick_s)
 
     def with_worlds(self, worlds: int) -> Self:
-        return type(self)(self.reality, worlds)
+        return type(self)(self.reality, worlds, self.alone)
 
     def init(self) -> Any:
         return jax.vmap(lambda k: self.reality.start(self._hidden, k))(jax.random.split(jax.random.key(0), self.worlds))
@@ -30,6 +34,8 @@ class Inside(Simulator):
     def reset(self, state: Any, where: Any, params: Any, start: Signals, key: Any) -> Any:
         keys = jax.random.split(key, self.worlds)
         fresh = jax.vmap(lambda k: self.reality.start(self._hidden, k))(keys)
+        if self.alone:
+            fresh = jax.vmap(self.reality.undisturbed)(fresh)
         fresh = jax.vmap(self.reality.place)(fresh, {k: jnp.asarray(v) for k, v in start.items()})
         where = jnp.asarray(where)
         state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)

@@ -69,10 +69,12 @@ class Judge:
         return max(self.worth(Blind(self.reality.interface, loud)).value for loud in (0.0, 1.0))
 
     def logs(self, policy: Block, count: int, what: str) -> list[Log]:
-        """The judge's own logs."""
-        rollout = Rollout(Inside(self.reality, count), self.task)
+        """The judge's own logs, as far as nothing changes around the robot: whole motions, and how a policy's episodes begin."""
+        teaches = not isinstance(policy, NetworkPolicy)
+        rollout = Rollout(Inside(self.reality, count, alone=teaches), self.task)
         key = key_for(self.reality.seed, "judge", what)
-        return logs_of(rollout.run(policy, {}, key, self.task.start(key, count)), rollout.simulator)
+        logs = logs_of(rollout.run(policy, {}, key, self.task.start(key, count)), rollout.simulator)
+        return logs if teaches else [log.first(int(np.sum(log.command_time < self.task.steady_s))) for log in logs]
 
     def oracle(self, steps: int) -> SeeingPolicy:
         """The best of two policies trained inside the reality with `steps` each; stored with the project."""

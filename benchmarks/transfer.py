@@ -27,7 +27,9 @@ from glue import glue_belief
 from judge import Judge
 from statistic import bootstrap, middle, paired
 
-TASKS = {"cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide"}
+TASKS = {"cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide", "arm": "hold-load", "hopper": "hop"}
+BRIEF_S = {"hopper": 0.8}
+"""Robots that fall when nobody balances them: how long a motion that teaches may be, and there are more of them."""
 CRANKS = 3
 WITH_EFFECTS = ("B", "C")
 """Tiers in which learned parts have something to learn: there, the cranks are also turned without them."""
@@ -121,7 +123,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         workspace = new_workspace(folder / "workspace", model, task, seed)
         judge = Judge(spec, workspace.task)
         recipe = replace(
-            quick(Recipe()) if setting["quick"] else Recipe(),
+            brief(quick(Recipe()) if setting["quick"] else Recipe(), robot),
             force=True, explain=False, parts=setting["parts"], clone=setting.get("clone", False),
         )  # fmt: skip
         if setting.get("alone"):
@@ -209,13 +211,23 @@ def gaps(stages: Stages, judge: Judge, oracle: Any, belief: Artifact) -> tuple[f
     """The gap before and after, on ten logs of the oracle and ten of excitation that the engine never saw."""
     workspace, alone = stages.workspace, stages.identified(belief)
     limits, prior = judge.reality.interface, prior_belief(workspace.parameters)
-    motion = excite(workspace.simulator, prior, limits, 5.0, Excite(), key_for(judge.reality.seed, "judge", "motion"))
+    seconds = BRIEF_S.get(limits.robot, 5.0)
+    motion = excite(
+        workspace.simulator, prior, limits, seconds, Excite(), key_for(judge.reality.seed, "judge", "motion")
+    )
     logs = judge.logs(oracle, 10, "oracle") + judge.logs(motion, 10, "excite")
     logs = [replace(log, interface=workspace.interface) for log in logs]
     nominal = nominal_belief(workspace.parameters)
     before = gap(workspace.simulator, nominal, logs, floor_from=alone, every_s=0.5)
     after = gap(stages.simulator(belief), stages.belief(belief), logs, every_s=0.5)
     return before.excess(0.5), after.excess(0.5)
+
+
+def brief(recipe: Recipe, robot: str) -> Recipe:
+    """The same with motions as short as the robot needs them, and twice as many before the first fit."""
+    if robot not in BRIEF_S:
+        return recipe
+    return replace(recipe, excite_s=BRIEF_S[robot], excite_first=2 * recipe.excite_first)
 
 
 def quick(recipe: Recipe) -> Recipe:

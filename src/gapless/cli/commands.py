@@ -75,10 +75,10 @@ class New(Common):
     folder: Positional[Path] = field(kw_only=True)
     """The folder to make."""
     model: str = field(kw_only=True)
-    """An MJCF or URDF file, or the name of a built-in model (cartpole, furuta, puck, hopper)."""
+    """An MJCF or URDF file, or the name of a built-in model (cartpole, furuta, puck, arm, hopper)."""
     task: str = field(kw_only=True)
-    """A built-in task (swingup, rotary-swingup, slide, hop, hop-back), one made for the robot (reach:CHANNEL, hold:CHANNEL,
-    follow:CHANNEL, recover:CHANNEL; =VALUE names the target), or file.py:Class."""
+    """A built-in task (swingup, rotary-swingup, slide, hold-load, hop, hop-back), one made for the robot (reach:CHANNEL,
+    hold:CHANNEL, follow:CHANNEL, recover:CHANNEL; =VALUE names the target), or file.py:Class."""
     period_s: float = 0.02
     """Control period; rounded to the model's time step."""
 

@@ -3,6 +3,7 @@
 from .artifact import Artifact, Store
 from .belief import Belief, Gaussian, Point, Uniform, complete, nominal_belief, prior_belief
 from .block import Block, Chain
+from .change import Change
 from .chosen import Chosen
 from .disturbance import Disturbance
 from .errors import GaplessError
@@ -25,6 +26,7 @@ __all__ = [
     "Belief",
     "Block",
     "Chain",
+    "Change",
     "Channel",
     "Chosen",
     "Disturbance",

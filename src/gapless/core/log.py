@@ -40,6 +40,16 @@ class Log:
             return 0.0
         return float(self.command_time[-1] - self.command_time[0]) + self.interface.period_s
 
+    def first(self, rows: int) -> "Log":
+        """Its first rows."""
+        return replace(
+            self,
+            commands={name: values[:rows] for name, values in self.commands.items()},
+            measurements={name: values[:rows] for name, values in self.measurements.items()},
+            command_time=self.command_time[:rows],
+            measurement_time={name: clock[:rows] for name, clock in self.measurement_time.items()},
+        )
+
     def with_source(self, **more: Any) -> "Log":
         return replace(self, source={**self.source, **more})
 

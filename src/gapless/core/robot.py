@@ -25,6 +25,12 @@ class Robot(ABC):
     def reset(self, episode: int) -> None:
         """Bring the machine to where episodes start. The number tells one episode's noise from another's."""
 
+    def announce(self, for_task: bool) -> None:  # noqa: B027 — most robots need not care
+        """Told before a reset whether the next episode is the task's own.
+
+        If not, it is to teach, and nothing around the robot should change in it: no load is handed over.
+        """
+
     @abstractmethod
     def get_observation(self) -> Signals:
         """The newest measurements; a driver that knows when one was taken adds "<channel>.time" in seconds."""

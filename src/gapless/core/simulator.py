@@ -29,6 +29,8 @@ class Simulator(ABC):
     """Whether it can be stepped inside jit."""
     sensed: dict[str, tuple[str, str]]
     """Channels that read a joint directly → the joint and "position" or "velocity"."""
+    changes_itself: bool = False
+    """Whether what a task says to change within an episode changes there anyway."""
     joints: tuple[str, ...]
     """Hinge and slide joints, whose states `start` names."""
 

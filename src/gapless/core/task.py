@@ -1,5 +1,6 @@
 """What should happen: where it starts, what is worth what, when it is over, and whether it went well."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from .change import Change
 from .interface import Channel
 from .log import Log
 from .observation import Observation
@@ -37,6 +39,13 @@ class Task(ABC):
     """Channels that it reads."""
     mirror: Mapping[str, float] = MappingProxyType({})
     """Channels that change their sign, −1, where robot and task are seen in a mirror; none where they are not symmetric."""
+    changes: tuple[Change, ...] = ()
+    """Parameters that change at random times within each of its episodes, in simulation as around the robot."""
+
+    @property
+    def steady_s(self) -> float:
+        """How long after the start of an episode nothing has changed yet."""
+        return min((c.from_s for c in self.changes), default=math.inf)
 
     @abstractmethod
     def start(self, key: PRNGKeyArray, n: int) -> Signals:

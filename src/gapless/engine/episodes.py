@@ -1,12 +1,14 @@
 """Episodes that are never lost: each row is on disk before the next, and what was interrupted is kept as aborted."""
 
 import json
+import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Interface, Log, Robot, Store, Task
@@ -34,18 +36,25 @@ def good_part(log: Log) -> Log:
     spoiled = log.source.get("spoiled", 0)
     if type(spoiled) is not int or not 0 < spoiled <= len(log):  # a stranger's log may claim anything
         return log
-    return replace(
-        log,
-        commands={name: values[:-spoiled] for name, values in log.commands.items()},
-        measurements={name: values[:-spoiled] for name, values in log.measurements.items()},
-        command_time=log.command_time[:-spoiled],
-        measurement_time={name: clock[:-spoiled] for name, clock in log.measurement_time.items()},
-    )
+    return log.first(len(log) - spoiled)
+
+
+def steady_part(log: Log) -> Log:
+    """The good part of a log as far as nothing had changed around the robot: what one set of parameters may explain."""
+    good, steady_s = good_part(log), log.source.get("steady_s")
+    if not isinstance(steady_s, float) or not math.isfinite(steady_s):
+        return good
+    return good.first(int(np.sum(good.command_time - good.command_time[:1] < steady_s)))
 
 
 def teaches(log: Log) -> bool:
-    """Whether its good part is long enough to learn from."""
-    return len(good_part(log)) > SHORTEST
+    """Whether what it has to teach is long enough to learn from."""
+    return len(steady_part(log)) > SHORTEST
+
+
+def marks_of(plan: "Plan", task: Task) -> dict[str, Any]:
+    """What logs of these episodes say about what changes in them."""
+    return {"steady_s": task.steady_s} if plan.for_task and task.changes else {}
 
 
 def episode_figures(task: Task, log: Log) -> dict[str, Any]:

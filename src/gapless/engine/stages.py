@@ -48,7 +48,17 @@ from gapless.simulators import Rollout, logs_of
 
 from .causes import attribution_figures
 from .clones import Attempt, beside, nearer, try_clone
-from .episodes import LOGS, EpisodeFile, Plan, episode_figures, good_part, keep_aborted, robot_seconds, teaches
+from .episodes import (
+    LOGS,
+    EpisodeFile,
+    Plan,
+    episode_figures,
+    good_part,
+    keep_aborted,
+    marks_of,
+    robot_seconds,
+    teaches,
+)
 from .fits import fit_figures
 from .forecasts import Still, interval, require_promising, score
 from .gaps import Known, gap_figures
@@ -95,7 +105,8 @@ class Stages:
                 for n, file in files.items():  # or the same command would find them again, and never go on
                     keep_aborted(self.workspace.store, file, {**recipe, "episode": n}, task, even_finished=True)
                 raise GaplessError(f"{too_short(logs)}. They are kept as aborted; run the same command to record anew.")
-            logs = [log.with_source(purpose=purpose, crank=self.crank) for log in logs]
+            marks = {"purpose": purpose, "crank": self.crank, **marks_of(plan, task)}
+            logs = [log.with_source(**marks) for log in logs]
             write_logs(folder / LOGS, logs, task.name)
             figures = [episode_figures(task, good_part(log)) for log in logs]
             expected = [(file.expected(), log) for file, log in zip(files.values(), logs, strict=True)]

@@ -3,13 +3,13 @@
 from gapless.core import Artifact, GaplessError, Log
 from gapless.logs import read_logs
 
-from .episodes import LOGS, SHORTEST, good_part, teaches
+from .episodes import LOGS, SHORTEST, good_part, steady_part, teaches
 
 
 def usable(logs: list[Artifact]) -> list[Log]:
-    """The logs of several artifacts that have something to say, each as far as its robot could be trusted."""
+    """The logs of several artifacts that have something to say, each as far as its robot could be trusted and was left alone."""
     every = [log for a in logs for log in read_logs(a.folder / LOGS)]
-    found = [good_part(log) for log in every if teaches(log)]
+    found = [steady_part(log) for log in every if teaches(log)]
     if every and not found:
         raise GaplessError(f"{too_short(every)}. Collect or import longer ones.")
     if not found:

@@ -11,6 +11,8 @@ from jaxtyping import Bool, Float
 
 from gapless.core import Belief, GaplessError, Interface, Observation, Params, Signals, Simulator, Task
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
+from gapless.simulators import changing
+from gapless.simulators.changing import changed_params
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Sight(NamedTuple):
     privileged: Signals
     """Each (world, width)."""
     params: Params
-    """What the belief said for this episode, each (world,)."""
+    """What the belief said for this episode, and what has changed since, each (world,)."""
 
     def known(self) -> Float[np.ndarray, "world known"]:
         """Everything side by side, as a critic may see it; signals and params each in the order of their names."""
@@ -64,7 +66,8 @@ class Worlds:
 
     def __init__(self, simulator: Simulator, belief: Belief, task: Task, practice: Practice) -> None:
         interface = simulator.interface
-        self.simulator, self.task, self.practice = simulator.with_worlds(practice.worlds), task, practice
+        self.simulator = changing(simulator, task).with_worlds(practice.worlds)
+        self.task, self.practice, self._changed = task, practice, changed_params(self.simulator)
         self.horizon = round(task.seconds / interface.period_s)
         self.age = np.zeros(practice.worlds, int)
         """Periods since each episode began."""
@@ -117,7 +120,8 @@ class Worlds:
 
     def _sight(self, privileged: Signals) -> Sight:
         copied = {k: np.array(v, np.float32) for k, v in privileged.items()}
-        return Sight(np.array(self._observation), copied, {k: v.copy() for k, v in self._params.items()})
+        params = {k: v.copy() for k, v in self._params.items()} | {k: copied.pop(k)[:, 0] for k in self._changed}
+        return Sight(np.array(self._observation), copied, params)
 
     def _key(self) -> np.ndarray:
         if self._noise is None:

@@ -6,8 +6,10 @@ from urllib.parse import parse_qs
 from gapless.core import GaplessError, Robot
 from gapless.core.loading import FORMS, load_class
 
+from .arm import ArmReality
 from .cartpole import CartpoleReality
 from .furuta import FurutaReality
+from .hopper import HopperReality
 from .lerobot import LeRobot
 from .puck import PuckReality
 from .reality import Reality
@@ -17,6 +19,8 @@ REALITIES: dict[str, type[Reality]] = {
     "cartpole": CartpoleReality,
     "furuta": FurutaReality,
     "puck": PuckReality,
+    "arm": ArmReality,
+    "hopper": HopperReality,
 }
 TWIN_FORM = "twin:NAME?seed=0&tier=A&effects=a,b"
 

@@ -61,6 +61,9 @@ class Gate(Robot):
         self._forget()
         self._demand("reset", lambda: self.robot.reset(episode))
 
+    def announce(self, for_task: bool) -> None:
+        self._demand("hear what comes", lambda: self.robot.announce(for_task))
+
     def now(self) -> float:
         """The robot's clock; the last time it showed, if it has broken since."""
         try:

@@ -49,6 +49,10 @@ class Reality(ABC):
     def start(self, hidden: Hidden, key: PRNGKeyArray) -> State:
         """Where an episode begins."""
 
+    def undisturbed(self, state: State) -> State:
+        """The start of the same episode, in which nobody changes anything around the robot."""
+        return state
+
     @abstractmethod
     def place(self, state: State, start: Signals) -> State:
         """The state with some joints elsewhere: `<joint>.position` and `<joint>.velocity`, as tasks name starts."""

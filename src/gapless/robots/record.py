@@ -38,6 +38,7 @@ def record(
     act(policy, memory, still, keys[1], 0)  # compiles, so that no period of a real clock is spent on it
     over = finished or (lambda seen: False)
     over(still)
+    gate.announce(finished is not None)
     gate.reset(episode)
     began, ended = gate.now(), False
     try:

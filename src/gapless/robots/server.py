@@ -28,6 +28,8 @@ def serve(reality: Reality) -> None:
                 key = jax.random.key(int(rng.integers(2**31)))
                 key, fresh = jax.random.split(key)
                 state, time_s = start(hidden, fresh), 0.0
+                if not request["disturbed"]:
+                    state = reality.undisturbed(state)
             case "read":
                 key, fresh = jax.random.split(key)
                 answer = {k: v.tolist() for k, v in measure(hidden, state, fresh).items()}

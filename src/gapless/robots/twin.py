@@ -23,7 +23,7 @@ class Twin(Robot):
     def __init__(self, spec: str, interface: Interface, patience_s: float = PATIENCE_S) -> None:
         self.spec, self.interface, self.patience_s = spec, interface, patience_s
         self._process: Piped | None = None
-        self._time_s = 0.0
+        self._time_s, self._for_task = 0.0, True
 
     def connect(self) -> None:
         if self._process is None or not self._process.alive:
@@ -35,8 +35,11 @@ class Twin(Robot):
         if self._process is not None:
             self._process.end()
 
+    def announce(self, for_task: bool) -> None:
+        self._for_task = for_task
+
     def reset(self, episode: int) -> None:
-        self._ask(verb="reset", episode=episode)
+        self._ask(verb="reset", episode=episode, disturbed=self._for_task)
 
     def get_observation(self) -> Signals:
         return {k: np.asarray(v, np.float64) for k, v in self._ask(verb="read").items()}

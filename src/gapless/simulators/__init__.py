@@ -1,6 +1,7 @@
 """What we think happens: MuJoCo on the CPU, traceable physics, and the drivers that run them."""
 
 from .around import Around
+from .changing import Changing, changing
 from .completing import Completed, complete_model
 from .disturbed import Disturbed
 from .drive import Agent, Loop, Restart
@@ -19,6 +20,7 @@ from .travel import Stretch, stretches
 __all__ = [
     "Agent",
     "Around",
+    "Changing",
     "Completed",
     "Disturbed",
     "Episodes",
@@ -29,6 +31,7 @@ __all__ = [
     "Rollout",
     "Stretch",
     "TraceableSimulator",
+    "changing",
     "complete_model",
     "finer",
     "holds_of",

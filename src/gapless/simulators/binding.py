@@ -225,6 +225,20 @@ def _sliding(model: mujoco.MjModel, geom: int) -> Binding:
     return Binding(float(model.geom_friction[geom, 0]), write)
 
 
+def _softness(model: mujoco.MjModel, geom: int) -> Binding:
+    own = float(model.geom_solref[geom, 0])
+    if own <= 0:
+        name = object_name(model, mjtObj.mjOBJ_GEOM, geom)
+        raise GaplessError(
+            f"geom {name!r} has a contact of set stiffness, and softness is a time. Write solref as time and damping ratio."
+        )
+
+    def write(batch: Batch, worlds: np.ndarray, values: np.ndarray) -> None:
+        batch.expand("geom_solref")[worlds, geom, 0] = values
+
+    return Binding(own, write)
+
+
 def _tilt(model: mujoco.MjModel, axis: int) -> Binding:
     own = model.opt.gravity.copy()
     strength = float(np.linalg.norm(own))
@@ -269,5 +283,6 @@ QUANTITIES: dict[str, list[tuple[mjtObj, Make]]] = {
     "gain": [(mjtObj.mjOBJ_ACTUATOR, _gain)],
     "bias": [(mjtObj.mjOBJ_ACTUATOR, _bias)],
     "sliding": [(mjtObj.mjOBJ_GEOM, _sliding)],
+    "softness": [(mjtObj.mjOBJ_GEOM, _softness)],
 }
 """Quantity → the kinds of object that have it, in the order in which a name is looked up."""

@@ -89,6 +89,10 @@ class Disturbed(Simulator):
         state = state._replace(inner=inner, period=state.period + 1)
         return state, self._read(seen, state.period), privileged
 
+    def change(self, state: DisturbedState, params: Params) -> DisturbedState:
+        given = {k: self._xp.asarray(params.get(k, old)) for k, old in state.given.items()}
+        return state._replace(inner=self.inner.change(state.inner, params), given=given, written=given)
+
     def snapshot(self, state: DisturbedState) -> DisturbedState:
         return state._replace(inner=self.inner.snapshot(state.inner))
 

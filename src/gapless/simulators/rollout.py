@@ -10,6 +10,7 @@ from jaxtyping import Float, PRNGKeyArray
 
 from gapless.core import Block, Log, Params, Signals, Simulator, Task, on_one_clock
 
+from .changing import as_now, changed_params, changing
 from .drive import Agent, Loop, Restart
 
 
@@ -28,7 +29,7 @@ class Rollout:
     """Episodes of one task in one simulator; keeps what it compiled, so that policies of one shape reuse it."""
 
     def __init__(self, simulator: Simulator, task: Task) -> None:
-        self.simulator, self.task = simulator, task
+        self.simulator, self.task = changing(simulator, task), task
         self._loops: dict[Any, Loop] = {}
 
     def run(self, policy: Block, params: Params, key: PRNGKeyArray, start: Signals | None = None) -> Episodes:
@@ -77,7 +78,7 @@ def logs_of(episodes: Episodes, simulator: Simulator) -> list[Log]:
 
 
 def _agent(static: Any, simulator: Simulator, task: Task) -> Agent:
-    worlds, period_s = simulator.worlds, simulator.interface.period_s
+    worlds, period_s, changed = simulator.worlds, simulator.interface.period_s, changed_params(simulator)
 
     def look(weights: Any, carry: Any, seen: Signals, privileged: Signals, key: PRNGKeyArray) -> Any:
         record = {"reward": task.reward(carry["measurement"], carry["command"], seen), "finished": task.finished(seen)}
@@ -87,7 +88,7 @@ def _agent(static: Any, simulator: Simulator, task: Task) -> Agent:
         policy = eqx.combine(weights, static)
         keys = jax.random.split(key, worlds)
         step = jax.vmap(policy.step, (0, 0, 0, None, 0))
-        memory, command = step(carry["params"], carry["memory"], seen, period_s, keys)
+        memory, command = step(as_now(carry["params"], privileged, changed), carry["memory"], seen, period_s, keys)
         record = {"measurement": seen, "command": command}
         return {**carry, "memory": memory, **record}, command, record
 

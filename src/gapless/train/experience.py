@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Belief, Params, Signals
+from gapless.core import Belief, Params, Signals, Simulator
 from gapless.nets.seeing import SeeingPolicy
-from gapless.simulators import Agent, Loop, Restart
+from gapless.simulators import Agent, Loop, Restart, changing
+from gapless.simulators.changing import as_now, changed_params
 
 from .learning import Place
 
@@ -49,9 +50,10 @@ class Experience:
 
     def __init__(self, place: Place, worlds: int, policy: SeeingPolicy, decide: Decide) -> None:
         self.place, self.worlds = place, worlds
-        self.simulator = place.simulator.with_worlds(worlds)
+        self.simulator = _with_changes(place).with_worlds(worlds)
         self.horizon = round(place.task.seconds / place.simulator.interface.period_s)
         self._params, self._privileged = drawn_params(place), tuple(sorted(_privileged(place)))
+        self._changed = changed_params(self.simulator)
         self.observed_width, self.known_width = place.task.observe.width(place.simulator.interface), known_width(place)
         self._policy, self._decide = policy, decide
         self._static = eqx.partition(place.belief.prepared(), eqx.is_array)[1]
@@ -89,6 +91,7 @@ class Experience:
         return belief.sample(keys[0], self.worlds), self.place.task.explore(keys[1], self.worlds)
 
     def _known(self, observation: Any, privileged: Signals, params: Params) -> Any:
+        params = as_now(params, privileged, self._changed)
         parts = [observation, *(jnp.asarray(privileged[k]) for k in self._privileged)]
         return jnp.concatenate(parts + [params[k][:, None] for k in self._params], axis=-1)
 
@@ -114,7 +117,8 @@ class Experience:
         memory = jax.tree.map(lambda a, b: where(fresh, a, b), begun, carry["memory"])
         observation = where(fresh, first, carry["observation"])
         known = where(fresh, self._known(observation, privileged, carry["params"]), carry["known"])
-        memory, unit, noted = self._decide(weights, memory, Sight(observation, known, carry["params"]), key)
+        params = as_now(carry["params"], privileged, self._changed)
+        memory, unit, noted = self._decide(weights, memory, Sight(observation, known, params), key)
         memory, command = jax.vmap(self._policy.send)(memory, unit)
         change = ((jnp.clip(unit, -1, 1) - carry["unit"]) ** 2).mean(-1) * ~fresh
         now = {"memory": memory, "age": jnp.where(fresh, 0, carry["age"]), "unit": jnp.clip(unit, -1, 1)}
@@ -123,9 +127,9 @@ class Experience:
 
 
 def drawn_params(place: Place) -> tuple[str, ...]:
-    """The params of the simulator that the belief draws."""
-    names = {p.name for p in place.simulator.parameters}
-    return tuple(n for n in place.belief.names if n in names)
+    """The params of the simulator that the belief draws, and those that the task changes."""
+    names, changed = {p.name for p in place.simulator.parameters}, changed_params(_with_changes(place))
+    return tuple(n for n in place.belief.names if n in names) + tuple(n for n in changed if n not in place.belief.names)
 
 
 def known_width(place: Place) -> int:
@@ -135,8 +139,14 @@ def known_width(place: Place) -> int:
 
 
 def _privileged(place: Place) -> Signals:
-    one = place.simulator.with_worlds(1)
-    return one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))[2]
+    """What only the simulator knows beside its params."""
+    one = _with_changes(place).with_worlds(1)
+    found = one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))[2]
+    return {name: values for name, values in found.items() if name not in changed_params(one)}
+
+
+def _with_changes(place: Place) -> Simulator:
+    return changing(place.simulator, place.task)
 
 
 def strong(tree: Any) -> Any:
