@@ -2,8 +2,8 @@
 
 XLA_PYTHON_CLIENT_PREALLOCATE=false python benchmarks/clone_speed_warp.py FILE.json [SECONDS [ROBOT …]]
 
-Writes after each side and number of worlds, and the reason where there is nothing to measure; begins nothing new after SECONDS. Once
-a minute it says where it is, so that a compiler or a driver that hangs is named.
+Writes after each side and number of worlds, and the reason where there is nothing to measure; begins nothing new after SECONDS.
+Once a minute it says where it is, so that a compiler or a driver that hangs is named.
 """
 
 import faulthandler
