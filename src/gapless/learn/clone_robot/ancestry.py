@@ -24,20 +24,23 @@ PARAMS = 8
 """Parameters that there is room for."""
 
 
+Row = Array | np.ndarray
+
+
 class Relative(NamedTuple):
     """A robot in slots: its lessons, its scales, what is in each slot, and its answers. Arrays may lead with the robot."""
 
     lessons: Lessons
-    shift: Float[Array, " told"]
-    scale: Float[Array, " told"]
-    change: Float[Array, " slot"]
-    curve: Float[Array, " slot"]
-    turned: Float[Array, " slot"]
-    slid: Float[Array, " slot"]
-    there: Float[Array, " slot"]
+    shift: Row
+    scale: Row
+    change: Row
+    curve: Row
+    turned: Row
+    slid: Row
+    there: Row
     """1 where the slot is taken."""
-    middle: Float[Array, " answer"]
-    slope: Float[Array, "param answer"]
+    middle: Row
+    slope: Row
 
 
 def in_slots(cousin: Cousin, recipe: Teach, rng: np.random.Generator) -> Relative:
@@ -57,14 +60,10 @@ def in_slots(cousin: Cousin, recipe: Teach, rng: np.random.Generator) -> Relativ
         _put(found.shares, [*range(found.shares.shape[1])], PARAMS),
         found.counts,
     )
-    return Relative(
-        wide,
-        *(_put(np.asarray(x), robot.columns, TOLD) for x in (limb.shift, limb.scale)),
-        *(_put(np.asarray(x), slots, SLOTS, 1.0) for x in (limb.change, limb.curve)),
-        *(_put(x.astype(np.float32), slots, SLOTS) for x in (skeleton.turned, skeleton.slid, np.ones(len(slots)))),
-        robot.middle,
-        slope,
-    )
+    shift, scale = (_put(np.asarray(x), robot.columns, TOLD) for x in (limb.shift, limb.scale))
+    change, curve = (_put(np.asarray(x), slots, SLOTS, 1.0) for x in (limb.change, limb.curve))
+    turned, slid, there = (_put(x, slots, SLOTS) for x in (skeleton.turned, skeleton.slid, np.ones(len(slots))))
+    return Relative(wide, shift, scale, change, curve, turned, slid, there, robot.middle, slope)
 
 
 def _put(
@@ -93,7 +92,12 @@ def descendant(ancestor: Ancestor, robot: Relative) -> Clone:
     like = eqx.filter_eval_shape(lambda key: Limb(ancestor.trunk, TOLD, PARAMS, SLOTS, key), jax.random.key(0))
     there = jnp.concatenate([robot.there] * 2)
     leave = ancestor.leave.weight * there, ancestor.leave.bias * there
-    new = (*ancestor.embedded(robot.middle, robot.slope), ancestor.enter.weight, ancestor.enter.bias, *leave)
+    new = (
+        *ancestor.embedded(jnp.asarray(robot.middle), jnp.asarray(robot.slope)),
+        ancestor.enter.weight,
+        ancestor.enter.bias,
+        *leave,
+    )
     new += (robot.shift, robot.scale, robot.change, robot.curve)
     where = lambda m: (  # noqa: E731
         m.embed.weight, m.embed.bias, m.enter.weight, m.enter.bias, m.leave.weight, m.leave.bias,

@@ -60,7 +60,7 @@ class Ancestor(eqx.Module):
         known, joints = (robot.columns >= 0)[:, None], limb.change.shape[0]
         which = np.concatenate([np.arange(joints), SLOTS + np.arange(joints)])
         enter = jnp.where(known, self.enter.weight[robot.columns], limb.enter.weight)
-        new = (*self.embedded(robot.middle, robot.slope), enter, self.enter.bias)
+        new = (*self.embedded(*(jnp.asarray(side) for side in (robot.middle, robot.slope))), enter, self.enter.bias)
         new += (self.leave.weight[:, which], self.leave.bias[which])
         return Clone(self.trunk, eqx.tree_at(_taught, limb, new))
 
