@@ -7,8 +7,8 @@ is plausible, clone against C MuJoCo at 0.5 s, beside C MuJoCo against itself at
 call, recipe, belief and seed in the clone and in C MuJoCo; both policies are judged in C MuJoCo, from the same starts with the
 same draws of the belief. `return_kept`: the clone's policy in C MuJoCo / in the clone; `return_vs_mujoco`: the clone's policy in
 C MuJoCo / C MuJoCo's own; both means over tasks and seeds. `speed_vs_batch`: simulated seconds per second against `Batch` at the
-model's own time step, same cores, the slowest robot. `new_robot_data_ratio`: lessons that a robot which the trunk has never met
-needs with it / without it.
+model's own time step, same cores, the slowest robot. `new_robot_data_ratio`: lessons that a robot which nobody has met needs
+with the ancestor that is stored beside the weights / from nothing.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from clone_robots import ROBOTS
 from clone_speed import speed, speed_against_warp
 from clone_training import trained
 from frame import Benchmark, Cells, console, finish
+from gapless.simulators.neural.ancestor import has_ancestor
 from gapless.simulators.neural.stored import SHIPPED
 
 BARS = {
@@ -57,7 +58,13 @@ def main() -> None:
     taught = Cells("clone_robot", options).run(
         trained, [common | {"robot": r, "task": k, "seed": s} for s in range(seeds) for r, k in tasks]
     )
-    fresh = Cells("clone_robot_new", options).run(new_robot, [common | {"seed": s} for s in range(seeds)])
+    fresh = []
+    if has_ancestor(options.weights):
+        fresh = Cells("clone_robot_new", options).run(new_robot, [common | {"seed": s} for s in range(seeds)])
+    else:
+        console.print(
+            "new_robot_data_ratio: no ancestor is beside the weights; benchmarks/clone_ancestor.py teaches one."
+        )
     if taught:
         figures |= returns(taught)
     if speeds:

@@ -2,7 +2,7 @@
 
 import importlib.util
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from gapless.simulators.neural.stored import cloned as cloned_robot
 WORLDS = (256, 1024, 4096)
 PERIODS, ROUNDS = 50, 7
 GPU_WORLDS = (8192, 65536, 262144)
+CONTACTS, ROWS = 8, 48
+"""Contacts and rows of constraints that MuJoCo Warp has room for in each world: more than any of the robots has."""
 
 
 def speed(setting: dict[str, Any]) -> dict[str, Any]:
@@ -83,18 +85,27 @@ def batched(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
     return run
 
 
-def speed_against_warp(robots: Sequence[str], weights: Path) -> list[dict[str, Any]] | None:
+def speed_against_warp(robots: Sequence[str], weights: Path, rounds: int = 3) -> list[dict[str, Any]] | None:
     """One row per robot where both MuJoCo Warp and a GPU are here; None elsewhere."""
     if importlib.util.find_spec("mujoco_warp") is None or jax.default_backend() != "gpu":
         return None
-    return [_against_warp(robot, weights) for robot in robots]
+    return [list(against_warp(robot, weights, GPU_WORLDS, rounds))[-1] for robot in robots]
 
 
-def _against_warp(robot: str, weights: Path) -> dict[str, Any]:
-    mujoco = physics(robot)
+def against_warp(robot: str, weights: Path, worlds: Sequence[int], rounds: int) -> Iterator[dict[str, Any]]:
+    """What is known of a robot after each number of worlds: of both sides the best so far, and their ratio."""
+    mujoco, row = physics(robot), {"robot": robot, "clone": 0.0, "warp": 0.0}
     sides = {"clone": partial(cloned, cloned_robot(mujoco, weights, 1)), "warp": partial(warped, mujoco)}
-    best = _best(sides, GPU_WORLDS, ROUNDS, mujoco)
-    return {"robot": robot, **best, "clone / warp": best["clone"] / best["warp"]}
+    for n in worlds:
+        for side, make in sides.items():
+            began = time.perf_counter()
+            run = make(n)
+            row[f"{side} ready in s, {n}"] = time.perf_counter() - began
+            row[f"{side}, {n}"] = float(np.median([_rate(run, n, mujoco) for _ in range(rounds)]))
+            row[side] = max(row[side], row[f"{side}, {n}"])
+            yield dict(row)
+        row["clone / warp"] = row["clone"] / row["warp"]
+        yield dict(row)
 
 
 def warped(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
@@ -103,11 +114,13 @@ def warped(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
     import warp  # pyright: ignore[reportMissingImports]
 
     model = mujoco_warp.put_model(mujoco.model)
-    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=4, njmax=16)
+    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=CONTACTS, njmax=ROWS)
     high = np.array([c.high for c in mujoco.interface.commands])
     held = np.random.default_rng(0).uniform(-high, high, (worlds, len(high)))
     warp.copy(state.ctrl, warp.array(held.astype(np.float32)))
+    # Everything is compiled by the first step: while a graph is captured, no module may be loaded.
     mujoco_warp.step(model, state)
+    warp.synchronize()
     with warp.ScopedCapture() as capture:
         for _ in range(mujoco.substeps):
             mujoco_warp.step(model, state)

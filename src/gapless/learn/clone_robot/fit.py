@@ -65,6 +65,8 @@ class Body(NamedTuple):
 
 Family = tuple[Trunk, dict[str, Limb]]
 """Clones that share a trunk."""
+Beginning = Trunk | Clone
+"""What a fit begins with: a trunk, or a whole clone where there is one robot."""
 Tell = Callable[[float, int, float, Family], None]
 """Share done, steps done, the loss, and the clones so far, whose arrays lead with members."""
 Refill = Callable[[], Mapping[str, Lessons]]
@@ -72,10 +74,11 @@ Refill = Callable[[], Mapping[str, Lessons]]
 
 
 def fit_clones(
-    bodies: Mapping[str, Body], recipe: FitClone, members: int, key: PRNGKeyArray, begin_with: Sequence[Trunk] = (),
+    bodies: Mapping[str, Body], recipe: FitClone, members: int, key: PRNGKeyArray, begin_with: Sequence[Beginning] = (),
     tell: Tell = lambda share, steps, loss, family: None, refill: Refill = dict,
 ) -> list[dict[str, Clone]]:  # fmt: skip
-    """Independent members, each with a clone of every robot; trunks to begin with give them their first weights."""
+    """Independent members, each with a clone of every robot; trunks to begin with give them their first weights, and
+    clones those of their robot as well."""
     keys = jax.random.split(key, members + 1)
     first = [_new_family(bodies, k, begin_with[i] if begin_with else None) for i, k in enumerate(keys[:-1])]
     arrays, static = eqx.partition(first, eqx.is_array)
@@ -206,9 +209,12 @@ def picked(lessons: Lessons, stage: Stage, key: PRNGKeyArray) -> Lessons:
     )
 
 
-def _new_family(bodies: Mapping[str, Body], key: PRNGKeyArray, trunk: Trunk | None) -> Family:
+def _new_family(bodies: Mapping[str, Body], key: PRNGKeyArray, begin: Beginning | None) -> Family:
+    if isinstance(begin, Clone):
+        (name,) = bodies
+        return begin.trunk, {name: begin.limb}
     keys = jax.random.split(key, len(bodies) + 1)
-    trunk = Trunk(keys[0]) if trunk is None else trunk
+    trunk = Trunk(keys[0]) if begin is None else begin
     return trunk, {name: new_limb(trunk, b, k) for (name, b), k in zip(sorted(bodies.items()), keys[1:], strict=True)}
 
 

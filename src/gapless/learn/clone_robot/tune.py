@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from gapless.simulators.neural.clone import Clone, Trunk
+from gapless.simulators.neural.clone import Clone
 
-from .fit import Body, Family, FitClone, Stage, clones_of, fit_clones, stretch_loss
+from .fit import Beginning, Body, Family, FitClone, Stage, clones_of, fit_clones, stretch_loss
 from .lessons import Lessons
 
 NAME = "robot"
@@ -35,13 +35,13 @@ class Tuned(NamedTuple):
     """Its loss on the lessons set aside."""
 
 
-def tune(body: Body, trunk: Trunk | None, recipe: Tune, key: PRNGKeyArray) -> Tuned:
-    """A clone of one robot, on a trunk or from nothing."""
+def tune(body: Body, begin: Beginning | None, recipe: Tune, key: PRNGKeyArray) -> Tuned:
+    """A clone of one robot, on a trunk, from a clone that it has inherited, or from nothing."""
     count = len(body.lessons.control)
     cut = max(1, round(recipe.aside * count))
     aside, own = (Lessons(*(x[side] for x in body.lessons)) for side in (slice(0, cut), slice(cut, count)))
     best = _Best(body._replace(lessons=aside))
-    fit_clones({NAME: body._replace(lessons=own)}, recipe.fit, 1, key, [trunk] if trunk is not None else [], best)
+    fit_clones({NAME: body._replace(lessons=own)}, recipe.fit, 1, key, [begin] if begin is not None else [], best)
     assert best.clone is not None
     return Tuned(best.clone, best.least)
 

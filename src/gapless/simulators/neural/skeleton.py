@@ -29,6 +29,8 @@ class Skeleton:
         self.period_s, self.joints = period_s, model.njnt
         self._hinges = np.array([model.jnt_type[j] == mujoco.mjtJoint.mjJNT_HINGE for j in range(model.njnt)])
         self._placed = np.array([_placed(model, j) for j in range(model.njnt)])
+        self.turned, self.slid = self._hinges & self._placed, ~self._hinges & self._placed
+        """Which joints are told as sine and cosine, and which as a place."""
         self._touches = touches(model)
         self._turns = [t.turns for t in self._touches(jnp.zeros((1, self.joints)))]
         shape = jax.eval_shape(self.features, *[jax.ShapeDtypeStruct((1, self.joints), jnp.float32)] * 2)
@@ -38,7 +40,7 @@ class Skeleton:
         self, position: Float[Array, "world joint"], velocity: Float[Array, "world joint"]
     ) -> Float[Array, "world feature"]:
         """What the next period depends on, but for commands and parameters."""
-        angles, slid = position[:, self._hinges & self._placed], position[:, ~self._hinges & self._placed]
+        angles, slid = position[:, self.turned], position[:, self.slid]
         return jnp.concatenate(
             [jnp.sin(angles), jnp.cos(angles), slid, velocity, *self._contacts(position, velocity)], axis=1
         )
