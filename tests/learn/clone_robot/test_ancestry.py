@@ -11,9 +11,9 @@ from gapless.core import GaplessError, generator_for
 from gapless.learn.clone_robot import FitClone, Teach
 from gapless.learn.clone_robot.ancestry import Ancestry, Relative, descendant, foretelling_loss, in_slots
 from gapless.learn.clone_robot.cousins import Cousin
-from gapless.learn.clone_robot.fit import Body, Stage, new_limb, stretch_loss
+from gapless.learn.clone_robot.fit import Body, Stage, stretch_loss
 from gapless.learn.clone_robot.lessons import lessons
-from gapless.learn.clone_robot.questions import introduced, periods_asked
+from gapless.learn.clone_robot.questions import inherited, periods_asked
 from gapless.learn.clone_robot.relatives import relative
 from gapless.simulators.neural.ancestor import QUESTIONS, Ancestor, load_ancestor, save_ancestor
 from gapless.simulators.neural.skeleton import Skeleton
@@ -37,8 +37,7 @@ def test_a_relative_in_slots_moves_as_the_robot_that_inherits(turntable: tuple[C
     skeleton = Skeleton(cousin.physics.model, PERIOD_S)
     body = Body(skeleton, lessons(cousin.physics, cousin.reach, (), FEW, generator_for(4, "drawn")))
     ancestor = Ancestor(jax.random.key(0), 16, 2, 8)
-    limb = new_limb(ancestor.trunk, body, jax.random.key(1))
-    own = ancestor.bequeath(limb, introduced(cousin.physics, limb))
+    own = inherited(ancestor, cousin.physics, body, jax.random.key(1))
     expected = stretch_loss(own, skeleton, jax.tree.map(jnp.asarray, body.lessons))
     found = foretelling_loss(ancestor, slots, jax.tree.map(jnp.asarray, slots.lessons), PERIOD_S)
     assert float(found) == pytest.approx(float(expected), rel=1e-4)
