@@ -75,6 +75,7 @@ def test_doubt_costs_its_share_of_what_a_period_is_usually_worth() -> None:
     assert paid(moved, priced, 0.1) == pytest.approx(np.array([[0.7, 0.7], [-5.3, 1.2]]), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_guarded_policy_goes_where_there_is_less_doubt(unsure: Unsure, stay: Task) -> None:
     """Ten volts bring half of what a second is worth, and are doubted so much that they cost all of it: none are best then."""
     guard, visited = Guard(DOUBT, 0.0, 10.0, unsure, KNOWN), {}
