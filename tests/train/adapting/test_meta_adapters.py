@@ -84,7 +84,7 @@ def test_steps_without_reward_fit_motors_wired_either_way(run_right: Place) -> N
 
 @pytest.mark.slow
 def test_steps_by_reward_fit_motors_wired_either_way(run_right: Place) -> None:
-    fits_both_wirings(Maml(3, GOES_DOWN_SLOPES, (8, 1), looks=2), run_right)
+    fits_both_wirings(Maml(3, replace(GOES_DOWN_SLOPES, inner_rate=10.0), (8, 1), looks=2), run_right)
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_no_reward_reaches_the_step_that_needs_none(run_right: Place) -> None:
 
 
 def test_a_preparation_that_was_interrupted_goes_on_as_one_that_was_not(run_right: Place, tmp_path: Path) -> None:
-    small = replace(CLIMBS, outer=replace(CLIMBS.outer, pairs=2, tasks=1, iterations=2))
+    small = replace(CLIMBS, outer=replace(CLIMBS.outer, iterations=2))
     whole = small.prepared(run_right, means())
     looks = []
 
