@@ -123,7 +123,8 @@ class LearnsByEvolution:
         r, policy = self.recipe, learner.policy
         above, below = worth.reshape(2, r.pairs, r.tasks).mean(-1)
         slope = uphill(noise, above, below, r.deviation) / (jnp.std(above - below) + 1e-8)
-        changes, optimizer = ADAM.update(-slope, learner.optimizer)
+        updated: tuple[Any, Any] = ADAM.update(-slope, learner.optimizer)
+        changes, optimizer = updated
         centre = ravel_pytree(arrays_of(policy))[0] - r.rate * fading(learner.taken) * self._shares * changes
         network, steps = self._unravel(centre)
         observed = update(learner.observed, seen.reshape(-1, seen.shape[-1]))

@@ -43,7 +43,7 @@ class Gradients:
     rate: float = 6e-3
     """Learning rate of the outer loop, which fades over its second half."""
     inner_rate: float = 100.0
-    """Rate of the inner step before it is learnt. Where it is small, what is best on average is learnt first, and there it stays."""
+    """Rate of the inner step before it is learnt. Where it is small, what is best on average is learnt first, and then stays."""
     noise: float = 0.7
     """Deviation of the first exploration, as a share of half the command range."""
     least_noise: float = 0.3
