@@ -27,7 +27,7 @@ def universal(kind: Kind) -> NetworkPolicy:
     return made.with_eyes(jnp.array([0.1, -0.2, 0.0, 0.3, -0.1]), jnp.array([1.0, 2.0, 0.5, 3.0, 1.5]))
 
 
-def sent(policy: NetworkPolicy, params: dict, angles: tuple[float, ...] = (0.1, -0.3, 0.4)) -> list[float]:
+def sent(policy: NetworkPolicy, params: dict, angles: tuple[float, ...] = (0.1, -0.3)) -> list[float]:
     memory, commands = policy.init(KEY), []
     step = eqx.filter_jit(lambda policy, memory, inputs: policy.step(params, memory, inputs, 0.02, KEY))
     for angle in angles:

@@ -6,11 +6,10 @@ the key and the logs, so that an adaptation that was interrupted is replayed wit
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -46,10 +45,6 @@ class Means:
         """What goes along with the training of this name, which no other training of the adaptation may have."""
         kept = None if self.folder is None else Checkpoint(self.folder / part)
         return Along(begin_with, checkpoint=kept, tell=self.tell)
-
-    def with_key(self, part: int) -> "Means":
-        """The same with dice of its own."""
-        return replace(self, key=jax.random.fold_in(self.key, part))
 
 
 @dataclass(frozen=True)
