@@ -34,7 +34,7 @@ HIDDEN = (32, 1)
 """Of policies that gradients change; evolution has an easier time with half the units."""
 METHODS: dict[str, Adapter] = {
     "es-maml": EsMaml(hidden=(16, 1), outer=Evolution(pairs=64, iterations=300)),
-    "norml": Norml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600)),
+    "norml": Norml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=100.0)),
     "maml": Maml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=10.0)),
 } | {word: ADAPTERS[word]() for word in ("strategy-bo", "strategy-cma") if word in ADAPTERS}  # fmt: skip
 ROBOTS, QUICK_ROBOTS = 24, 6

@@ -42,8 +42,9 @@ class Gradients:
     """Gradient steps with each batch."""
     rate: float = 6e-3
     """Learning rate of the outer loop, which fades over its second half."""
-    inner_rate: float = 100.0
-    """Rate of the inner step before it is learnt. Where it is small, what is best on average is learnt first, and then stays."""
+    inner_rate: float = 30.0
+    """Rate of the inner step before it is learnt. Where it is too small, what is best on average is learnt first and stays;
+    where it is too large, every step ends at the limits of the commands, and nothing is learnt."""
     noise: float = 0.7
     """Deviation of the first exploration, as a share of half the command range."""
     least_noise: float = 0.3
