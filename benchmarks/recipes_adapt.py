@@ -30,10 +30,12 @@ from statistic import bootstrap
 UNADAPTED = Train(replace(TOLD, budget=2 * BUDGET), patience=99)
 UNIVERSAL = Train(replace(TOLD, budget=4 * BUDGET), patience=99)
 """How what is told the params is trained, with what both phases of a student's training take together."""
+SMALL = replace(UNADAPTED, method=replace(TOLD, budget=2 * BUDGET, hidden=(16, 1)))
+"""The unadapted policy with fewer weights, from which evolution begins."""
 HIDDEN = (32, 1)
-"""Of policies that gradients change; evolution has an easier time with half the units."""
+"""Of policies that gradients change, which begin untrained: one that goes forwards always is where they would stay."""
 METHODS: dict[str, Adapter] = {
-    "es-maml": EsMaml(hidden=(16, 1), outer=Evolution(pairs=64, iterations=300)),
+    "es-maml": EsMaml(outer=Evolution(pairs=64, iterations=60)),
     "norml": Norml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=100.0)),
     "maml": Maml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=10.0)),
 } | {word: ADAPTERS[word]() for word in ("strategy-bo", "strategy-cma") if word in ADAPTERS}  # fmt: skip
@@ -99,7 +101,8 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         policy = train(place.simulator, place.belief, place.task, UNADAPTED, key).policy
         adapted = [(policy, 0)] * count
     else:
-        adapter, means = METHODS[method], Means(UNIVERSAL, UNIVERSAL, key)
+        recipe = SMALL if method == "es-maml" else UNIVERSAL
+        adapter, means = METHODS[method], Means(recipe, recipe, key)
         prepared, adapted = adapter.prepared(place, means), []
         for k in range(count):
             robot.move_to({name: v[k] for name, v in drawn.items()})

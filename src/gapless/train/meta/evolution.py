@@ -32,19 +32,19 @@ NARROW = 16
 class Evolution:
     """How a policy learns to be climbed from."""
 
-    pairs: int = 32
+    pairs: int = 64
     """Antithetic pairs in an iteration."""
     tasks: int = 2
     """Worlds, each with a draw of the params, in which a pair is compared."""
     after: int = 1
     """Episodes in each world after climbing."""
-    iterations: int = 100
+    iterations: int = 60
     """Updates in all."""
     deviation: float = 0.1
     """Deviation of the pairs, in a layer of up to sixteen inputs; weights of wider ones move less, as their sum is felt."""
     rate: float = 0.05
     """Learning rate, which fades over the second half."""
-    reach: float = 0.3
+    reach: float = 0.6
     """Deviation of the steps before they are learnt, likewise."""
 
 
