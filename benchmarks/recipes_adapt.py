@@ -94,9 +94,9 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
     """One method prepared once, and what it was worth on each of the seed's robots."""
     place, seed, method = place_of("home"), setting["seed"], setting["method"]
     count = QUICK_ROBOTS if setting.get("quick") else ROBOTS
-    drawn = place.belief.sample(key_for(seed, "robots"), count)
+    drawn = place.belief.sample(key_for(seed, "hidden robots"), count)
     robot = HiddenRobot(place, {})
-    key = key_for(seed, "prepare", method)
+    key = key_for(seed, "prepared", method)
     if method == "unadapted":
         policy = train(place.simulator, place.belief, place.task, UNADAPTED, key).policy
         adapted = [(policy, 0)] * count
