@@ -106,7 +106,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         prepared, adapted = adapter.prepared(place, means), []
         for k in range(count):
             robot.move_to({name: v[k] for name, v in drawn.items()})
-            adapted.append(_adapted(adapter, prepared, place, means.with_key(k), robot))
+            adapted.append(_adapted(adapter, prepared, place, replace(means, key=jax.random.fold_in(key, k)), robot))
     returns = []
     for k, (policy, _) in enumerate(adapted):
         robot.move_to({name: v[k] for name, v in drawn.items()})
