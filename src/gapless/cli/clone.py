@@ -33,8 +33,8 @@ class CloneRobotCommand(Common):
     """The folder to write robots.safetensors and robots.json to."""
     trunk: Path | None = None
     """Folder of the clones whose trunk it begins with; those of the package if not given."""
-    ancestor: Path | None = None
-    """Folder of an ancestor that it inherits from instead: then few lessons teach it, if it has three joints at most."""
+    ancestor: bool = False
+    """Inherit from the ancestor in that folder instead: then few lessons teach it, if it has three joints at most."""
     scratch: bool = False
     """Begin with nothing instead."""
     course: RobotCourse = field(default_factory=RobotCourse)
@@ -59,6 +59,7 @@ class CloneRobotCommand(Common):
         """What members begin with."""
         if self.scratch:
             return []
-        if self.ancestor is not None:
-            return [load_ancestor(self.ancestor)]
-        return [next(iter(m.values())).trunk for m in load_family(self.trunk or SHIPPED)]
+        folder = self.trunk or SHIPPED
+        if self.ancestor:
+            return [load_ancestor(folder)]
+        return [next(iter(m.values())).trunk for m in load_family(folder)]
