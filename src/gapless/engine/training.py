@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gapless.core import Artifact, key_for, nominal_belief
+from gapless.core import Artifact, key_for
 from gapless.core.artifact import artifact_id
 from gapless.exchange.curves import open_curves
 from gapless.nets.stored_policy import save_policy
@@ -58,12 +58,8 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
 def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) -> Trained:
     """Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
     (recipe, begin_with), workspace = way, stages.workspace
-    name, known = (
-        workspace.settings.name,
-        nominal_belief(workspace.parameters) if belief is None else stages.belief(belief),
-    )
     run = f"{stages.crank}-{progress.parent.name}-{progress.name}"
-    curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, name, run)
+    curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, workspace.settings.name, run)
 
     def told(steps: int, figures: dict[str, float]) -> None:
         curves.note(steps, figures)
@@ -74,6 +70,6 @@ def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) 
     along = Along(begin, checkpoint=Checkpoint(progress), tell=told)
     key = key_for(stages.seed, "train", stages.crank)
     try:
-        return train(stages.simulator(belief), known, workspace.task, recipe, key, along)
+        return train(stages.simulator(belief), stages.believed(belief), workspace.task, recipe, key, along)
     finally:
         curves.close()
