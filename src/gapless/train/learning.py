@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief, GaplessError, Simulator, Task
+from gapless.nets.policy import NetworkPolicy
 from gapless.nets.seeing import SeeingPolicy
 
 from .guard import Guard
@@ -56,6 +57,8 @@ class Method(ABC):
     """A way of training; every one has a word by which it is asked for."""
 
     word: ClassVar[str]
+    through_physics: ClassVar[bool] = False
+    """Whether it follows gradients through the simulator, which then must be traceable."""
 
     worlds: int = 64
     """Worlds stepped side by side."""
@@ -76,6 +79,18 @@ class Method(ABC):
     @abstractmethod
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         """A training of this kind, going on from a policy where one is given."""
+
+    def takes(self, policy: SeeingPolicy) -> bool:
+        """Whether this way can go on from such a policy; else it has to begin anew."""
+        return isinstance(policy, NetworkPolicy)
+
+    def require_place(self, simulator: Simulator) -> None:
+        """Raise where this way needs gradients through the physics and the simulator has none."""
+        if self.through_physics and not simulator.traceable:
+            raise GaplessError(
+                f"{self.word} needs gradients through the physics, and the simulator of {simulator.interface.robot!r} cannot "
+                "be traced. Train in one that can, such as a clone of it (gapless clone), or choose ppo."
+            )
 
     def going_on(self, begin_with: SeeingPolicy | None, kind: type[Kind]) -> Kind | None:
         """The policy to go on from, where there is one; raises unless it is of the kind that this way trains."""
