@@ -38,6 +38,9 @@ class Task(ABC):
     mirror: Mapping[str, float] = MappingProxyType({})
     """Channels that change their sign, −1, where robot and task are seen in a mirror; none where they are not symmetric."""
 
+    easy: Mapping[str, float] = MappingProxyType({})
+    """A joint state from which the task is nearly done, for curricula; joints not named are at zero. Empty if none is known."""
+
     @abstractmethod
     def start(self, key: PRNGKeyArray, n: int) -> Signals:
         """n joint states as the robot's episodes begin, `<joint>.position` and `<joint>.velocity`, each (n, width)."""

@@ -11,6 +11,7 @@ from gapless.nets.policy import NetworkPolicy
 from gapless.nets.seeing import SeeingPolicy
 
 from .guard import Guard
+from .randomization.starts import GradedStarts
 
 Kind = TypeVar("Kind", bound=SeeingPolicy)
 
@@ -26,6 +27,8 @@ class Place(NamedTuple):
     belief: Belief
     task: Task
     guard: Guard | None = None
+    starts: GradedStarts | None = None
+    """Where training episodes begin, if not where the task says."""
 
 
 class Learning(ABC):
@@ -44,8 +47,8 @@ class Learning(ABC):
         """The policy as it is now."""
 
     @abstractmethod
-    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
-        """All worlds begin anew, with params from the place's belief or another of its form; what was learnt stays."""
+    def begin(self, key: PRNGKeyArray, place: Place | None = None) -> None:
+        """All worlds begin anew, in its place or with another belief and starts of the same form; what was learnt stays."""
 
     @abstractmethod
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:

@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from gapless.core import Belief, GaplessError
+from gapless.core import GaplessError
 from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.seeing import SeeingPolicy
@@ -114,8 +114,8 @@ class Windows(Learning):
     def policy(self) -> NetworkPolicy:
         return self.learner.policy
 
-    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
-        self._held = self._experience.begin(_acting(self.learner.policy, self.learner.log_noise), key, belief)
+    def begin(self, key: PRNGKeyArray, place: Place | None = None) -> None:
+        self._held = self._experience.begin(_acting(self.learner.policy, self.learner.log_noise), key, place)
 
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
         if self._held is None:
