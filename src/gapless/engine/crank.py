@@ -68,6 +68,8 @@ def cranks(
 ) -> Iterator[Turn]:
     """Turn the crank until there have been `count` turns; those finished before are found, not made again."""
     workspace.interface.require_same(robot.interface, "the workspace", "the robot")
+    if not recipe.clone:  # before the robot moves; a clone is there only later
+        recipe.train.method.require_place(workspace.simulator)
     # Episodes of adaptations are another matter: with them among its logs, a crank would turn everything anew.
     by_hand = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
     logs = [a for a in by_hand if a.recipe.get("purpose") != "adapt"]

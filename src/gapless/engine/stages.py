@@ -329,9 +329,11 @@ class Stages:
         self, belief: Artifact | None, policy: Block, draws: int, each: int, what: str
     ) -> tuple[list[Log], list[float]]:
         """Episodes of a policy in draws from the belief, `each` episodes per draw."""
-        known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
         keys = jax.random.split(key_for(self.seed, what, self.crank))
-        params = {k: np.repeat(np.asarray(v, np.float64), each) for k, v in known.sample(keys[0], draws).items()}
+        params = {
+            k: np.repeat(np.asarray(v, np.float64), each)
+            for k, v in self.believed(belief).sample(keys[0], draws).items()
+        }
         rollout = Rollout(self.simulator(belief).with_worlds(draws * each), self.workspace.task)
         episodes = rollout.run(policy, params, keys[1])
         return logs_of(episodes, rollout.simulator), episodes.returns.tolist()
@@ -341,6 +343,10 @@ class Stages:
 
     def belief(self, artifact: Artifact) -> Belief:
         return read_belief(artifact.file(BELIEF))
+
+    def believed(self, artifact: Artifact | None) -> Belief:
+        """What a policy is trained and judged over: a belief, or without one the data sheet."""
+        return nominal_belief(self.workspace.parameters) if artifact is None else self.belief(artifact)
 
     def identified(self, artifact: Artifact) -> Belief:
         """The belief about the physics alone, as it was before parts were learned beside it."""
