@@ -73,6 +73,7 @@ def fits_both_wirings(adapter: Adapter, place: Place) -> None:
         assert machine.worth(policy) > 0.35  # of at most 0.8; who goes the wrong way has less than nothing
 
 
+@pytest.mark.slow
 def test_climbing_fits_motors_wired_either_way(run_right: Place) -> None:
     fits_both_wirings(CLIMBS, run_right)
 
