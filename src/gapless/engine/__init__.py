@@ -1,12 +1,13 @@
 """The crank: stages, forecast, lineage, resume."""
 
-from .crank import Turn, cranks, robot_seconds_spent
+from .crank import cranks
 from .episodes import Plan, episode_figures
 from .forecasts import require_promising
 from .incumbent import standing
 from .recipe import Recipe
 from .stages import Stages
 from .training import train_policy
+from .turn import Turn, robot_seconds_spent
 from .usable import usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 
