@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import tyro
@@ -57,6 +57,8 @@ class Transfer(Benchmark):
     """Whether the crank may learn parts beside the parameters; tiers B and C then show identification alone, too."""
     clone: bool = Recipe().clone
     """Whether a clone that is pulled towards the logs may take the place of the physics; likewise."""
+    schedule: Literal["next-best", "fixed"] = Recipe().schedule
+    """How the cranks spend robot seconds: where they are expected to add most, or as counted beforehand."""
     reality: str | None = None
     """Somebody else's hidden physics, FILE.py:Class, in place of our twins; needs --task and --model."""
     task: str | None = None
@@ -69,24 +71,29 @@ class Transfer(Benchmark):
 
 def main() -> None:
     options = tyro.cli(Transfer, description=__doc__)
+    rows = Cells("transfer", options).run(cell, settings_of(options))
+    if options.chart is not None:
+        options.chart.write_text(curves(rows))
+    finish("transfer", options, summary(rows), [table_row(r) for r in rows], BARS[options.tier])
+
+
+def settings_of(options: Transfer) -> list[dict[str, Any]]:
+    """One setting for each robot and seed."""
     seeds = range(options.begin, options.begin + (1 if options.quick else options.seeds))
-    settings = [
+    return [
         {
             "robot": r,
             "seed": s,
             "tier": options.tier,
             "quick": options.quick,
             "parts": options.parts,
+            "schedule": options.schedule,
             **({"clone": True} if options.clone else {}),
             **_elsewhere(options),
         }
         for s in seeds
         for r in (options.robots if options.reality is None else (options.reality,))
     ]
-    rows = Cells("transfer", options).run(cell, settings)
-    if options.chart is not None:
-        options.chart.write_text(curves(rows))
-    finish("transfer", options, summary(rows), [table_row(r) for r in rows], BARS[options.tier])
 
 
 def _elsewhere(options: Transfer) -> dict[str, Any]:
@@ -109,6 +116,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         recipe = replace(
             quick(Recipe()) if setting["quick"] else Recipe(),
             force=True, explain=False, parts=setting["parts"], clone=setting.get("clone", False),
+            schedule=setting["schedule"],
         )  # fmt: skip
         nominal = train(
             workspace.simulator, nominal_belief(workspace.parameters), workspace.task, recipe.train,
@@ -121,13 +129,11 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         if (recipe.parts or recipe.clone) and setting["tier"] in WITH_EFFECTS:
             alone = identified_only(new_workspace(folder / "alone", model, task, seed), spec, recipe)
         steps = _most(recipe)
-        assert nominal.steps + sum(t.policy.figures["steps"] for t in turns) <= steps
+        assert nominal.steps + sum({t.policy.id: t.policy.figures["steps"] for t in turns}.values()) <= steps
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
         ranks = ranked(stages, judge, turns[-1], [*nominal.looks, *policies[: CRANKS + 1]])
-        found = _worths(judge, best, policies, alone) | _forecasts(
-            turns, judge, [stages.policy(t.policy) for t in turns]
-        )
+        found = _worths(judge, best, policies, alone) | _forecasts(turns, judge, stages)
         learned = [bool(t.belief.figures["residual"] or t.belief.figures["parts"]) for t in turns]
         return {**setting, **found, **ranks, "gap_before": before, "gap_after": after, "learned": learned}
     finally:
@@ -164,15 +170,18 @@ def _worths(
     }
 
 
-def _forecasts(turns: list[Turn], judge: Judge, policies: list[NetworkPolicy]) -> dict[str, Any]:
-    stated = [t.forecast.figures for t in turns]
-    worths = [judge.worth(p).value for p in policies]
+def _forecasts(turns: list[Turn], judge: Judge, stages: Stages) -> dict[str, Any]:
+    """What was stated before policies went to the robot, and what came; a crank that sent none states nothing."""
+    sent = [t for t in turns if t.deployed]
+    stated = [t.forecast.figures for t in sent]
+    worths = [judge.worth(stages.policy(t.policy)).value for t in sent]
     return {
         "robot_seconds": [t.robot_seconds for t in turns],
-        "inside": [bool(t.outcome.figures["inside"]) for t in turns],
+        "why": [d.figures["why"] for t in turns for d in t.decisions],
+        "inside": [bool(t.outcome.figures["inside"]) for t in sent],
         "true_inside": [bool(f["low"] <= w <= f["high"]) for f, w in zip(stated, worths, strict=True)],
         "stated": [[f["low"], f["mean"], f["high"]] for f in stated],
-        "outcomes": [t.outcome.figures["return"] for t in turns],
+        "outcomes": [t.outcome.figures["return"] for t in sent],
         "simulated": [np.asarray(f["returns"]).tolist() for f in stated],
     }
 

@@ -46,7 +46,7 @@ def test_the_share_taken_is_weighed_by_what_the_return_follows() -> None:
 
 def test_without_a_policy_every_parameter_counts_alike_against_what_was_unknown_at_first() -> None:
     now, after, prior = {"a": 0.5, "b": 1.0}, {"a": 0.25, "b": 1.0}, {"a": 1.0, "b": 1.0}
-    assert share_known(now, after, {"a": 0.0, "b": 0.0}, prior) == pytest.approx(0.125)
+    assert share_known(now, after, {"a": 0.0, "b": 0.0}, prior) == pytest.approx((0.5**2 - 0.25**2) / 2)
 
 
 def test_what_the_parameters_leave_is_read_off_the_held_out_chi_square() -> None:

@@ -43,8 +43,11 @@ def left_of(now: float, after: float, lasting: float) -> float:
 def share_known(
     now: Mapping[str, float], after: Mapping[str, float], lasting: Mapping[str, float], prior: Mapping[str, float]
 ) -> float:
-    """Share of all that was unknown at first which a lesson takes away, every parameter counting alike."""
-    taken = [(1 - left_of(now[n], after[n], lasting[n])) * now[n] / prior[n] for n in now]
+    """Share of the variance that was unknown at first which a lesson takes away, every parameter counting alike.
+
+    What a policy loses by a small doubt that it was trained for grows with the square of that doubt.
+    """
+    taken = [(1 - left_of(now[n], after[n], lasting[n]) ** 2) * (now[n] / prior[n]) ** 2 for n in now if prior[n] > 0]
     return float(np.mean(taken)) if taken else 0.0
 
 

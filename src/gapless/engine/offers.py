@@ -90,7 +90,7 @@ class Moment:
             share = share_known(now, after, self._lasting(), prior)
             return (
                 share,
-                f"it takes away {share:.1%} of all that was unknown at first, and no policy says what that costs",
+                f"it takes away {share:.1%} of the variance that was unknown at first",
             )
         doubt = self.outlook.doubt / self.outlook.scale
         share = share_taken(now, after, self._lasting(), self.outlook.weights)

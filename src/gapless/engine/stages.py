@@ -42,7 +42,7 @@ from gapless.learn import (
     preflight,
 )
 from gapless.learn.clone_robot import Candidate
-from gapless.logs import split, write_logs
+from gapless.logs import write_logs
 from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.stored_policy import load_policy
 from gapless.robots import Gate
@@ -58,7 +58,7 @@ from .parts import BELIEF, identified_alone, physics_of, simulator_of, write_lea
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
 from .terms import term_figures
-from .usable import too_short, usable, why
+from .usable import parted, too_short, usable, why
 from .workspace import Workspace
 
 Tell = Callable[..., None]
@@ -161,13 +161,14 @@ class Stages:
     def learn(self, logs: list[Artifact]) -> Artifact:
         """The belief after these logs."""
         kept = usable(logs)
-        training, held_out = split(kept)
+        training, held_out = parted(kept, self._one_by_one)
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)}
         recipe = {"crank": self.crank, "seed": self.seed, "identify": asdict(self.recipe.identify)}
         recipe["parameters"] = [asdict(p) for p in self.workspace.parameters]
         recipe["preflight"] = self.recipe.preflight
         recipe["residual"] = asdict(self.recipe.residual) if self.recipe.parts else None
         recipe |= {"clone": asdict(self.recipe.pull)} if self.recipe.clone else {}
+        recipe |= {"one_by_one": True} if self._one_by_one else {}
 
         def build(folder: Path) -> dict[str, Any]:
             def told(iteration: int, cost: float, params: Float[np.ndarray, " param"]) -> None:
@@ -223,7 +224,7 @@ class Stages:
 
     def gap(self, belief: Artifact | None, logs: list[Artifact]) -> Artifact:
         """How wrong the simulator is on held-out logs: as its data sheet has it, and as believed now."""
-        held_out = split(usable(logs))[1]
+        held_out = parted(usable(logs), self._one_by_one)[1]
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)} | ({} if belief is None else {"belief": belief.id})
 
         def build(folder: Path) -> dict[str, Any]:
@@ -233,11 +234,12 @@ class Stages:
             known = Known(self.simulator(belief), self.belief(belief), self.identified(belief))
             return gap_figures(self.workspace.simulator, known, held_out)
 
-        return self.workspace.store.make("gap", made_of, {"crank": self.crank}, build)
+        recipe = {"crank": self.crank} | ({"one_by_one": True} if self._one_by_one else {})
+        return self.workspace.store.make("gap", made_of, recipe, build)
 
     def attribute(self, belief: Artifact, logs: list[Artifact], policy: Artifact | None = None) -> Artifact:
         """What causes the gap, in prediction error and, where there is a policy, in return."""
-        training, held_out = split(usable(logs))
+        training, held_out = parted(usable(logs), self._one_by_one)
         made_of = {"belief": belief.id} | {f"logs{k}": a.id for k, a in enumerate(logs)}
         made_of |= {} if policy is None else {"policy": policy.id}
         recipe = {"crank": self.crank, "seed": self.seed, "attribute": asdict(self.recipe.attribute)}
@@ -339,6 +341,11 @@ class Stages:
         known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
         keys = jax.random.split(key_for(self.seed, what, self.crank))
         return {k: np.asarray(v, np.float64) for k, v in known.sample(keys[0], draws).items()}, keys[1]
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether each log was recorded by a decision of its own."""
+        return self.recipe.schedule == "next-best"
 
     def prior(self) -> Gaussian:
         return prior_belief(self.workspace.parameters)
