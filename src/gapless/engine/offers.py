@@ -101,8 +101,8 @@ class Moment:
         if self.policy is None or self.outlook is None:
             return Option("deploy", seconds + RESET_S, 0.0, "there is no policy yet", allowed=False)
         simulator, known = physics_of(stages.workspace.simulator, self.belief), stages.known(self.belief)
-        window_s = stages.recipe.excite.window_s
-        lesson = lesson_of(simulator, known, self.limits, stages.policy(self.policy), seconds, window_s)
+        window_s, noise = stages.recipe.excite.window_s, self.belief.figures["channel_noise"]
+        lesson = lesson_of(simulator, known, self.limits, stages.policy(self.policy), seconds, window_s, noise)
         taught, why = self._of_lesson(lesson.now, lesson.after)
         gain, said = again(self.outlook, seconds)
         return Option("deploy", seconds + RESET_S, taught + gain, f"{why}; {said}")
