@@ -14,7 +14,7 @@ from gapless.engine.offers import Moment
 from gapless.engine.options import Kind, Option
 from gapless.engine.sending import Ready
 
-SECONDS: dict[Kind, float] = {"excite": 11.0, "deploy": 10.0, "part": 0.0, "retrain": 0.0}
+SECONDS: dict[Kind, float] = {"excite": 11.0, "deploy": 10.0, "adapt": 100.0, "part": 0.0, "retrain": 0.0}
 
 
 class Scripted(Stages):
@@ -66,7 +66,13 @@ def crank(workspace: Workspace, pretender: Callable, monkeypatch: pytest.MonkeyP
             check, forecast = (stages.made(k, {"policy": policy.id}, {}) for k in ("check", "forecast"))
             return Ready(policy, check, forecast, None, None)
 
+        def adapted(stages: Scripted, robot: Any, adapter: Any, begin: Any) -> Artifact:
+            logs = stages.made("logs", {}, {"robot_seconds": 10.0, "episodes": [{}]}, purpose="adapt")
+            figures = {KEPT: None, "tries": [{}]}
+            return stages.made("policy", {"logs0": logs.id, "begin_with": begin.in_place.id}, figures, adapt=True)
+
         monkeypatch.setattr(Moment, "offers", offers)
+        monkeypatch.setattr(next_best, "adapt", adapted)
         monkeypatch.setattr(next_best, "outlook", lambda *_: None)
         monkeypatch.setattr(next_best, "once_more", lambda *_: Option("deploy", 10.0, again, ""))
         monkeypatch.setattr(next_best, "train_policy", trained)
@@ -147,6 +153,13 @@ def test_the_policy_in_place_may_go_again_without_a_training(crank: Callable) ->
     turns = crank({"retrain": 1.0}, {"deploy": 0.1}, count=2)
     assert spent(turns) == [21.0, 31.0]
     assert turns[1].policy == turns[0].policy
+
+
+def test_an_adaptation_is_learned_from_and_its_policy_goes_to_the_robot(crank: Callable) -> None:
+    turns = crank({"retrain": 1.0}, {"adapt": 0.5}, {}, count=3, adapt="simopt")
+    assert spent(turns) == [21.0, 41.0, 41.0]
+    assert turns[1].policy.recipe["adapt"] is True and turns[1].policy.parents["begin_with"] == turns[0].policy.id
+    assert turns[1].policy.parents["logs0"] in turns[2].belief.parents.values()
 
 
 def test_the_same_cranks_again_decide_and_record_nothing_new(crank: Callable, workspace: Workspace) -> None:

@@ -108,6 +108,16 @@ def test_a_shortfall_calls_for_a_part_a_training_and_more_episodes(moment: Calla
     assert "50.0% less" in options["deploy"].why
 
 
+def test_an_adaptation_is_for_what_a_part_may_leave(moment: Callable) -> None:
+    fell = looks(0.0, Shown((1.5,), False))
+    alone = found(moment(fell, 4.0, recipe={"adapt": "simopt"}))["adapt"]
+    beside = found(moment(fell, 4.0, recipe={"adapt": "simopt", "parts": True}))["adapt"]
+    assert (alone.gain, beside.gain) == (pytest.approx(0.5), pytest.approx(0.25))
+    assert alone.seconds > 0 and alone.allowed
+    assert not found(moment(fell, 4.0))["adapt"].allowed
+    assert not found(moment(looks(0.0, PASSING), recipe={"adapt": "simopt"}))["adapt"].allowed
+
+
 def test_a_robot_that_agrees_calls_for_nothing(moment: Callable) -> None:
     options = found(moment(looks(0.0, PASSING), 4.0, recipe={"parts": True}))
     assert all(o.gain < 0.01 for o in options.values() if o.allowed)

@@ -38,6 +38,7 @@ from gapless.logs import (
 from gapless.robots import Gate, find_robot
 
 from .actuator import ActuatorCommand
+from .adapt import AdaptCommand
 from .clone import CloneRobotCommand
 from .console import say, table, working
 from .doctor import Doctor
@@ -381,6 +382,7 @@ COMMANDS: dict[str, type] = {
     "check": Check,
     "scenario": ScenarioCommand,
     "forecast": Forecast,
+    "adapt": AdaptCommand,
     "crank": Crank,
     "report": Report,
     "film": FilmCommand,

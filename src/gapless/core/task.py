@@ -64,9 +64,11 @@ class Task(ABC):
 
     def score(self, log: Log) -> float:
         """The return of an episode: rewards of all transitions in it, times the period."""
-        if len(log) < 2:
-            return 0.0
-        return float(np.sum(np.asarray(self.reward(*_transitions(log))))) * log.interface.period_s
+        return float(np.sum(self.rewards(log))) * log.interface.period_s
+
+    def rewards(self, log: Log) -> Float[np.ndarray, " transition"]:
+        """Reward per second of every transition of an episode."""
+        return np.zeros(0) if len(log) < 2 else np.asarray(self.reward(*_transitions(log)))
 
     def shares(self, log: Log) -> dict[str, float]:
         """The return of an episode by the reward's terms."""

@@ -1,5 +1,6 @@
 """The crank: stages, forecast, lineage, resume."""
 
+from .adapting import Begin, adapt
 from .crank import cranks
 from .episodes import Plan, episode_figures
 from .forecasts import require_promising
@@ -12,11 +13,13 @@ from .usable import usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 
 __all__ = [
+    "Begin",
     "Plan",
     "Recipe",
     "Stages",
     "Turn",
     "Workspace",
+    "adapt",
     "cranks",
     "episode_figures",
     "find_task",

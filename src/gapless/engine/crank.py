@@ -26,7 +26,9 @@ def cranks(
 ) -> Iterator[Turn]:
     """Turn the crank until there have been `count` turns; those finished before are found, not made again."""
     workspace.interface.require_same(robot.interface, "the workspace", "the robot")
-    logs = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
+    # Episodes of adaptations are another matter: with them among its logs, a crank would turn everything anew.
+    by_hand = [a for a in workspace.store.all("logs") if a.recipe["crank"] == 0]
+    logs = [a for a in by_hand if a.recipe.get("purpose") != "adapt"]
     turns = (Stages(workspace, recipe, seed, crank, tell(crank)) for crank in range(1, count + 1))
     try:
         yield from (next_best if recipe.schedule == "next-best" else _fixed)(turns, robot, logs)

@@ -17,7 +17,8 @@ def decide(stages: Stages, step: int, made_of: dict[str, str], offers: Callable[
     """The decision of a moment, made once; `made_of` names everything that its options are estimated from."""
     r = stages.recipe
     recipe: dict[str, Any] = {"crank": stages.crank, "seed": stages.seed, "step": step, "worth": r.worth}
-    recipe |= {"draws": r.draws, "excite_s": r.excite_s, "excite": asdict(r.excite), "parts": r.parts, "clone": r.clone}
+    recipe |= {"draws": r.draws, "excite_s": r.excite_s, "excite": asdict(r.excite)}
+    recipe |= {"parts": r.parts, "clone": r.clone, "adapt": r.adapt}
 
     def build(folder: Path) -> dict[str, Any]:
         options = offers()

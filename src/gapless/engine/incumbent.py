@@ -24,6 +24,7 @@ KEPT = "kept"
 def deployments(store: Store, policy: Artifact, before_crank: int | None = None) -> list[Artifact]:
     """Logs of a policy on the robot, under all ids that it has had; of earlier cranks only, if one is named."""
     ids, known = {policy.id}, {a.id: a for a in store.all("policy")}
+    ids |= {id_ for name, id_ in policy.parents.items() if name.startswith("tried")}  # before it was adopted
     while policy.figures.get(KEPT) in known and policy.figures[KEPT] not in ids:
         policy = known[policy.figures[KEPT]]
         ids.add(policy.id)

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from gapless.core import Artifact, Robot
 from gapless.learn import Design
 from gapless.logs import read_logs
+from gapless.train.adapting import adapter_of
 
+from .adapting import Begin, adapt
 from .decisions import decide, gain_of, taken_by
 from .episodes import LOGS, RESET_S, teaches
 from .incumbent import KEPT, deployments, standing
@@ -62,12 +64,24 @@ class _Crank:
         if "part" in taken:
             self.with_part = True
             belief = self._learned()
-        policy = train_policy(self.stages, belief, self.in_place) if "retrain" in taken else self.in_place
+        policy = self._policy(belief, taken)
         assert policy is not None  # where there is none, a training was decided on
         is_new = policy is not self.in_place and not policy.figures[KEPT]
         if is_new or "deploy" in taken or self.last is None:
             return self._sent(belief, policy)
         return self._stayed(self.last, belief, policy)
+
+    def _policy(self, belief: Artifact, taken: list[Kind]) -> Artifact | None:
+        """The policy after what was decided; an adaptation's episodes are logs like others."""
+        if "retrain" in taken:
+            return train_policy(self.stages, belief, self.in_place)
+        word = self.stages.recipe.adapt
+        if "adapt" not in taken or word is None:
+            return self.in_place
+        made = adapt(self.stages, self.robot, adapter_of(word), Begin(belief, self.in_place))
+        tries = range(len(made.figures["tries"]))
+        self.logs += [self.stages.workspace.store.get(made.parents[f"logs{k}"]) for k in tries]
+        return made
 
     def _known(self) -> Artifact | None:
         """What the logs say so far; where none came since the last fit, that one still holds."""

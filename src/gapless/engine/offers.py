@@ -6,6 +6,7 @@ import numpy as np
 
 from gapless.core import Artifact, Interface, Params
 from gapless.learn import Design, NoSafeMotion, lasting_doubt, lesson_of
+from gapless.train.adapting import adapter_of
 
 from .episodes import RESET_S
 from .estimates import cost_of_failing, learned_by, luck_of, share_known, share_taken, told_by_one_more, unexplained
@@ -16,7 +17,6 @@ from .parts import physics_of
 from .stages import Stages
 
 FREE_S = 0.0
-NO_WAY_TO_ADAPT = "the recipe names no way to adapt"
 
 
 @dataclass
@@ -49,6 +49,11 @@ class Moment:
     def _seconds(self) -> float:
         """Length of the logs that the belief was learned from."""
         return float(self.belief.figures["seconds_of_log"])
+
+    @property
+    def _episode_s(self) -> float:
+        """Robot seconds of an episode of a policy."""
+        return self.stages.workspace.task.seconds + RESET_S
 
     @property
     def _unexplained(self) -> float:
@@ -99,13 +104,13 @@ class Moment:
     def _deploy(self) -> Option:
         stages, seconds = self.stages, self.stages.workspace.task.seconds
         if self.policy is None or self.outlook is None:
-            return Option("deploy", seconds + RESET_S, 0.0, "there is no policy yet", allowed=False)
+            return Option("deploy", self._episode_s, 0.0, "there is no policy yet", allowed=False)
         simulator, known = physics_of(stages.workspace.simulator, self.belief), stages.known(self.belief)
         window_s, noise = stages.recipe.excite.window_s, self.belief.figures["channel_noise"]
         lesson = lesson_of(simulator, known, self.limits, stages.policy(self.policy), seconds, window_s, noise)
         taught, why = self._of_lesson(lesson.now, lesson.after)
         gain, said = again(self.outlook, seconds)
-        return Option("deploy", seconds + RESET_S, taught + gain, f"{why}; {said}")
+        return Option("deploy", self._episode_s, taught + gain, f"{why}; {said}")
 
     def _part(self) -> Option:
         recipe, share = self.stages.recipe, self._unexplained
@@ -117,13 +122,14 @@ class Moment:
         return Option("part", FREE_S, gain, why)
 
     def _adapt(self) -> Option:
-        cost = self.stages.workspace.task.seconds + RESET_S
-        gain = 0.0 if self.outlook is None else self._stake * (1 - self._unexplained * (not self.with_part))
-        return Option("adapt", cost, gain if self._shown else 0.0, NO_WAY_TO_ADAPT, allowed=False)
-
-    @property
-    def _shown(self) -> bool:
-        return self.outlook is not None and bool(self.outlook.shown.returns)
+        word, fell = self.stages.recipe.adapt, self.outlook is not None and self.outlook.shortfall > 0
+        if word is None or not fell:
+            why = "the recipe names no way to adapt" if word is None else "no policy fell short of what is simulated"
+            return Option("adapt", self._episode_s, 0.0, why, allowed=False)
+        episodes = max(adapter_of(word).episodes, 1)
+        left = self._stake * (1 - self._part().gain / self._stake if self._part().allowed else 1)
+        why = f"the robot showed {self._stake:.1%} less than is simulated, of which a part may leave {left:.1%}"
+        return Option("adapt", episodes * self._episode_s, left, why)
 
     def _retrain(self) -> Option:
         if self.policy is None or self.outlook is None:

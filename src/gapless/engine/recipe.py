@@ -10,6 +10,7 @@ from gapless.learn.clone_robot import LearnClone
 from gapless.learn.watch import LearnWatch
 from gapless.robots import Limits
 from gapless.train import Ppo, Train, method_of
+from gapless.train.adapting import adapter_of
 
 FINISHED = 0.95
 """Share of simulated episodes that a policy must have passed at the end of its training to count as finished."""
@@ -24,6 +25,9 @@ class Recipe:
     motions, then in each crank one more while the belief is `wide`, and `deploy` episodes."""
     worth: float = 0.01
     """Least gain for which anything is done, as a share of the return above rest that is forecast."""
+    adapt: str | None = None
+    """How a policy may be adapted on the robot where that is the best use of its seconds, as `gapless adapt` calls it; without
+    it, not at all."""
     excite_s: float = 6.0
     """Length of an excitation episode."""
     excite_first: int = 2
@@ -88,6 +92,8 @@ class Recipe:
             or min(self.checks, self.scenario_draws) < 1
         ):
             raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation, check and draw.")
+        if self.adapt is not None:
+            adapter_of(self.adapt)
         if self.worth <= 0:
             raise GaplessError(f"a recipe's worth is {self.worth:g}; it must be above 0, or nothing is ever enough.")
 

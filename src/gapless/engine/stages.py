@@ -124,7 +124,9 @@ class Stages:
     def episodes_before(self, purpose: str) -> int:
         """Number of the first episode: fixed by crank and purpose, so that an interrupted crank records the same ones."""
         if self.crank:
-            return self.crank * 100 + {"excite": 0, "deploy": 50}[purpose]
+            mine = [a for a in self.workspace.store.all("logs") if a.recipe["crank"] == self.crank]
+            tries = [a for a in mine if a.recipe["purpose"] == purpose == "adapt"]  # each an artifact of its own
+            return self.crank * 100 + {"excite": 0, "deploy": 50, "adapt": 70}[purpose] + len(tries)
         numbers = [
             e["episode"]
             for a in self.workspace.store.all("logs")

@@ -1,6 +1,7 @@
 """What one turn of the crank did, and what it cost."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from gapless.core import Artifact, Store
 
@@ -53,8 +54,9 @@ class Turn:
         }
 
 
-def robot_seconds_spent(store: Store, until_crank: int | None = None) -> float:
-    """Every second of every episode that was asked for, finished or not, up to a crank."""
+def robot_seconds_spent(store: Store, until_crank: int | None = None, having: dict[str, Any] | None = None) -> float:
+    """Every second of every episode that was asked for, finished or not, up to a crank, or whose recipes have these."""
     asked = store.all("logs") + store.all("aborted")
     counted = [a for a in asked if until_crank is None or a.recipe["crank"] <= until_crank]
+    counted = [a for a in counted if (having or {}).items() <= a.recipe.items()]
     return sum(a.figures["robot_seconds"] for a in counted)

@@ -52,7 +52,7 @@ class Adapting(Recall):
 
     def blank(self) -> dict[str, Array]:
         sent = int(self.trunk.out_size)
-        seen = int(self.trunk.in_size) - LATENT
+        seen = int(self.trunk.in_size) - int(self.guess.out_size)
         rows = jnp.zeros((HISTORY, seen + sent + 1))
         return {"rows": rows, "sent": jnp.zeros(sent), "filled": jnp.zeros(1, bool)}
 
@@ -77,19 +77,19 @@ def first_rows(width: int) -> Float[np.ndarray, "past row"]:
     return filled
 
 
-def new_encoded(sizes: tuple[int, int, int], hidden: tuple[int, int], key: PRNGKeyArray) -> Encoded:
-    """An untrained network; `sizes` are of what is observed, of what is told, and of the answer."""
-    keys, (observed, told, answer) = jax.random.split(key), sizes
-    encoder = eqx.nn.MLP(told, LATENT, hidden[0], 1, activation=jnp.tanh, key=keys[0])
-    return Encoded(encoder, _trunk(observed, answer, hidden, keys[1]))
+def new_encoded(sizes: tuple[int, int, int, int], hidden: tuple[int, int], key: PRNGKeyArray) -> Encoded:
+    """An untrained network; `sizes` are of what is observed, of what is told, of the latent, and of the answer."""
+    keys, (observed, told, latent, answer) = jax.random.split(key), sizes
+    encoder = eqx.nn.MLP(told, latent, hidden[0], 1, activation=jnp.tanh, key=keys[0])
+    return Encoded(encoder, _trunk(observed + latent, answer, hidden, keys[1]))
 
 
-def new_adapting(sizes: tuple[int, int], hidden: tuple[int, int], key: PRNGKeyArray) -> Adapting:
-    """An untrained network; `sizes` are of what is observed and of the answer."""
-    keys, (observed, answer) = jax.random.split(key), sizes
-    guess = eqx.nn.MLP(HISTORY * (observed + answer + 1), LATENT, GUESS, 2, activation=jnp.tanh, key=keys[0])
-    return Adapting(guess=guess, trunk=_trunk(observed, answer, hidden, keys[1]))
+def new_adapting(sizes: tuple[int, int, int], hidden: tuple[int, int], key: PRNGKeyArray) -> Adapting:
+    """An untrained network; `sizes` are of what is observed, of the latent, and of the answer."""
+    keys, (observed, latent, answer) = jax.random.split(key), sizes
+    guess = eqx.nn.MLP(HISTORY * (observed + answer + 1), latent, GUESS, 2, activation=jnp.tanh, key=keys[0])
+    return Adapting(guess=guess, trunk=_trunk(observed + latent, answer, hidden, keys[1]))
 
 
-def _trunk(observed: int, answer: int, hidden: tuple[int, int], key: PRNGKeyArray) -> eqx.nn.MLP:
-    return eqx.nn.MLP(observed + LATENT, answer, *hidden, activation=jnp.tanh, key=key)
+def _trunk(seen: int, answer: int, hidden: tuple[int, int], key: PRNGKeyArray) -> eqx.nn.MLP:
+    return eqx.nn.MLP(seen, answer, *hidden, activation=jnp.tanh, key=key)

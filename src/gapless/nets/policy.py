@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import GaplessError, Interface, Observation
 
-from .latent import Adapting, Encoded, new_adapting, new_encoded
+from .latent import LATENT, Adapting, Encoded, new_adapting, new_encoded
 from .recall import Attention, Gru, Kind, Lstm, Network, Recall, advance, blank, faint, kind_of, new_network
 from .seeing import SeeingPolicy, command_scale, require_limits
 
@@ -48,6 +48,8 @@ class Shape:
     """Feed-forward, with memory, or on a latent of the world."""
     told: tuple[str, ...] = ()
     """Params that it is told."""
+    latent: int = LATENT
+    """Numbers in its latent, where it has one."""
 
 
 def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PRNGKeyArray) -> NetworkPolicy:
@@ -56,9 +58,9 @@ def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PR
     seen, told, answer = observe.width(interface), len(shape.told), interface.command_width
     match shape.kind:
         case "encoded":
-            network = new_encoded((seen, told, answer), shape.hidden, key)
+            network = new_encoded((seen, told, shape.latent, answer), shape.hidden, key)
         case "adapting":
-            network = new_adapting((seen + told, answer), shape.hidden, key)
+            network = new_adapting((seen + told, shape.latent, answer), shape.hidden, key)
         case kind:
             network = new_network(kind, (seen + told, answer), shape.hidden, key)
     usual = jnp.zeros(seen + told), jnp.ones(seen + told)
@@ -67,12 +69,13 @@ def new_policy(interface: Interface, observe: Observation, shape: Shape, key: PR
 
 def shape_of(policy: NetworkPolicy) -> Shape:
     """The shape with which `new_policy` makes a policy like this one."""
-    network = policy.network
+    network, latent = policy.network, LATENT
     match network:
         case eqx.nn.MLP():
             hidden = network.width_size, network.depth
         case Encoded() | Adapting():
             hidden = network.trunk.width_size, network.trunk.depth
+            latent = int((network.encoder if isinstance(network, Encoded) else network.guess).out_size)
         case Attention():
             hidden = network.ages.shape[1], len(network.layers)
         case Gru() | Lstm():
@@ -81,4 +84,4 @@ def shape_of(policy: NetworkPolicy) -> Shape:
             raise GaplessError(
                 f"a network of the class {type(network).__name__} has no shape. Build it with new_policy."
             )
-    return Shape(hidden, kind_of(network), policy.told)
+    return Shape(hidden, kind_of(network), policy.told, latent)

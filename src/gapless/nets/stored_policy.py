@@ -10,6 +10,7 @@ from gapless.core import GaplessError, Interface, Observation
 
 from .described import Described
 from .flow_policy import FlowPolicy, FlowShape, flow_shape_of, new_flow
+from .latent import LATENT
 from .policy import NetworkPolicy, Shape, new_policy, shape_of
 from .recall import Kind
 from .seeing import SeeingPolicy
@@ -30,7 +31,7 @@ def save_policy(folder: Path, policy: SeeingPolicy) -> None:
     if isinstance(shape, FlowShape):
         described |= {"kind": "flow", "steps": shape.steps, "noise": shape.noise, "sampled": shape.sampled}
     elif shape.kind != "mlp":
-        described |= {"network": shape.kind}
+        described |= {"network": shape.kind} | ({"latent": shape.latent} if shape.latent != LATENT else {})
     FILES.save(folder, policy, described | ({"told": list(shape.told)} if shape.told else {}))
 
 
@@ -58,13 +59,13 @@ def _untrained(description: dict[str, Any]) -> SeeingPolicy:
     interface = Interface.from_dict(description["interface"])
     observe = Observation.from_dict(description["observation"])
     hidden = int(description["hidden"]["width"]), int(description["hidden"]["depth"])
-    told = tuple(map(str, description.get("told", ())))
-    sizes = (*hidden, observe.width(interface), interface.command_width, len(told))
+    told, latent = tuple(map(str, description.get("told", ()))), int(description.get("latent", LATENT))
+    sizes = (*hidden, observe.width(interface), interface.command_width, len(told), latent)
     if not all(0 <= s <= LARGEST_NETWORK for s in sizes) or 8 * hidden[0] ** 2 * hidden[1] * 4 > LARGEST_WEIGHTS:
         raise ValueError(f"sizes {sizes} are not those of a policy")
     match description.get("kind", "network"):
         case "network":
-            return _shapes(interface, observe, Shape(hidden, _network(description), told))
+            return _shapes(interface, observe, Shape(hidden, _network(description), told, latent))
         case "flow":
             return _shapes(interface, observe, FlowShape(hidden, *_flow(description), told))
         case kind:

@@ -1,6 +1,7 @@
 """The sections of a workspace's page: each tells its part of the story with a heading, a sentence and charts."""
 
 from .actuators import actuators
+from .adaptations import adaptations
 from .causes import causes_chart, losses_chart
 from .charts import gap_chart, gap_heights, learning_chart, prediction_chart, returns_chart
 from .decisions import decisions
@@ -28,7 +29,7 @@ def sections(story: Story, without_film: str = "") -> list[Section]:
     learned = (bugs, excitation, prediction, gap, unexplained, parameters, causes)
     used = (learning, forecasts, verdicts)
     begin = [loop(story), *decisions(story), film(story, without_film), *(tell(story) for tell in learned)]
-    end = [*(tell(story) for tell in used), *terms(story), *scenarios(story), lineage(story)]
+    end = [*(tell(story) for tell in used), *adaptations(story), *terms(story), *scenarios(story), lineage(story)]
     return [*begin, *parts(story), *actuators(story), *end]
 
 

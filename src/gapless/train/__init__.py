@@ -9,6 +9,7 @@ from .fpo import Fpo, FpoPlusPlus
 from .guard import Guard, calibrated
 from .learning import Learning, Method, Place
 from .look import Look
+from .osi import UpOsi
 from .planning import Cem, Mppi, Planning, pace, planner
 from .ppo import Ppo
 from .randomization import Adapt, Adaptive, Curriculum, Table, adaptive, classic
@@ -47,6 +48,7 @@ __all__ = [
     "Table",
     "Train",
     "Trained",
+    "UpOsi",
     "adaptive",
     "calibrated",
     "classic",

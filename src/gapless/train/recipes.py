@@ -7,13 +7,14 @@ from .fast_sac import FastSac
 from .fast_td3 import FastTd3
 from .fpo import Fpo, FpoPlusPlus
 from .learning import Method
+from .osi import UpOsi
 from .ppo import Ppo
 from .rma import Rma
 from .sapg import Sapg
 from .short_horizon import ShortHorizon
 
 RECIPES: dict[str, type[Method]] = {
-    method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus, ShortHorizon, Distil, Rma)
+    method.word: method for method in (Ppo, Sapg, FastTd3, FastSac, Fpo, FpoPlusPlus, ShortHorizon, Distil, Rma, UpOsi)
 }
 
 

@@ -6,8 +6,9 @@ leads. Departures: the guess is made every period and not at a tenth of the rate
 dense network makes it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import equinox as eqx
 import jax
@@ -68,7 +69,7 @@ class Rma(Method):
             )
         shape = Shape((base.network.trunk.width_size, base.network.trunk.depth), "adapting")
         untaught = new_policy(place.simulator.interface, place.task.observe, shape, key)
-        rule = RmaRule(self, untaught, base)
+        rule = RmaRule(self, untaught, base, Guessed(latent_of, adapts))
         return Batches(place, self, rule, rule.new())
 
 
@@ -82,17 +83,41 @@ class Learner(NamedTuple):
     """Share of the budget learnt from so far."""
 
 
+class Guessing(Protocol):
+    """What a recipe says about learning to guess."""
+
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def minibatches(self) -> int: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def budget(self) -> int: ...
+    @property
+    def per_iteration(self) -> int: ...
+
+
+class Guessed(NamedTuple):
+    """What is to be guessed of a base, and how a policy that guesses it acts as the base would."""
+
+    latent: Callable[[NetworkPolicy, Float[Array, " seen"]], Float[Array, " latent"]]
+    """(base, all that it sees): what should be guessed there, each entry in ±1."""
+    adapts: Callable[[Learner, NetworkPolicy], Learner]
+    """The same learner on this base."""
+
+
 class RmaRule(Rule):
     """The base drives by the guessed latent; what it is told there says which latent it should have guessed."""
 
-    def __init__(self, recipe: Rma, untaught: NetworkPolicy, base: NetworkPolicy) -> None:
-        self.recipe, self._untaught, self._base = recipe, untaught, base
+    def __init__(self, recipe: Guessing, untaught: NetworkPolicy, base: NetworkPolicy, guessed: Guessed) -> None:
+        self.recipe, self._untaught, self._base, self._guessed = recipe, untaught, base, guessed
         self._static = eqx.partition((untaught, base), eqx.is_array)[1]
 
     def new(self) -> Learner:
         """What learning begins with."""
         optimizer = descending(guess_of(self._untaught)).optimizer
-        return adapts(Learner(self._untaught, self._base, optimizer, jnp.zeros(())), self._base)
+        return self._guessed.adapts(Learner(self._untaught, self._base, optimizer, jnp.zeros(())), self._base)
 
     def policy(self, learner: Learner) -> NetworkPolicy:
         return learner.policy
@@ -103,7 +128,8 @@ class RmaRule(Rule):
     def decide(self, weights: Any, memory: Any, sight: Sight, key: PRNGKeyArray) -> tuple[Any, Any, dict[str, Any]]:
         policy, base = eqx.combine(weights, self._static)
         memory, unit = jax.vmap(policy.think)(memory, sight.observation)
-        latent = jax.vmap(lambda o, p: latent_of(base, base.with_told(o, p)))(sight.observation, sight.params)
+        told = jax.vmap(base.with_told)(sight.observation, sight.params)
+        latent = jax.vmap(lambda seen: self._guessed.latent(base, seen))(told)
         return memory, unit, {"rows": memory["hidden"]["rows"], "latent": latent}
 
     def learn(self, learner: Learner, batch: dict[str, Any], key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
