@@ -46,7 +46,7 @@ class Outlook:
     def scale(self) -> float:
         """The return that is at stake: what the better draws earn above rest."""
         best = float(np.quantile(self.simulated.returns.mean(axis=1), 0.9))
-        return max(best - self.simulated.still, abs(best), 1e-9)
+        return max(abs(best - self.simulated.still), 1e-9)
 
     @property
     def deviation(self) -> float:
