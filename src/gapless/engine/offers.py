@@ -114,7 +114,8 @@ class Moment:
 
     def _part(self) -> Option:
         recipe, share = self.stages.recipe, self._unexplained
-        gain, why = share * self._stake, f"no parameter explains {share:.0%} of the held-out error"
+        why = f"no parameter explains {share:.0%} of the held-out error" if share else "the parameters explain the logs"
+        gain = share * self._stake
         if self.with_part:
             return Option("part", FREE_S, 0.0, "it has been tried with these logs", allowed=False)
         if not recipe.parts and not recipe.clone:
@@ -152,8 +153,10 @@ def again(outlook: Outlook, seconds: float) -> tuple[float, str]:
     gain = told_by_one_more(outlook.deviation, episodes) + fell * learned_by(episodes * seconds, seconds)
     if fell > 0:
         return gain / outlook.scale, f"the robot showed {fell / outlook.scale:.1%} less than is simulated"
-    agreed = f"{episodes} on the robot went as simulated" if episodes else "none was on the robot yet"
-    return gain / outlook.scale, f"of its episodes, {agreed}"
+    so_far = (
+        f"on the robot it went as simulated, in {episodes} of {episodes}" if episodes else "it was never on the robot"
+    )
+    return gain / outlook.scale, so_far
 
 
 def training_gain(policy: Artifact, outlook: Outlook, tries: int) -> tuple[float, str]:
@@ -168,7 +171,7 @@ def training_gain(policy: Artifact, outlook: Outlook, tries: int) -> tuple[float
         (moved, f"it earns {moved / outlook.scale:.1%} less under today's belief than on the day it was trained"),
         (failing, f"it fails {1 - simulated.passed.mean():.0%} of its simulated episodes"),
         (shown, f"the robot showed {outlook.shortfall / outlook.scale:.1%} less than is simulated"),
-        (lucky, f"trainings differ, and there were {tries}"),
+        (lucky, f"trainings differ by chance, and this is the best of {tries}"),
     ]
     gain, why = max(found, key=lambda one: one[0])
     return gain / outlook.scale, why
