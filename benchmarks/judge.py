@@ -70,7 +70,7 @@ class Judge:
 
     def logs(self, policy: Block, count: int, what: str) -> list[Log]:
         """The judge's own logs, as far as nothing changes around the robot: whole motions, and how a policy's episodes begin."""
-        teaches = not isinstance(policy, NetworkPolicy)
+        teaches = not isinstance(policy, SeeingPolicy)
         rollout = Rollout(Inside(self.reality, count, alone=teaches), self.task)
         key = key_for(self.reality.seed, "judge", what)
         logs = logs_of(rollout.run(policy, {}, key, self.task.start(key, count)), rollout.simulator)
