@@ -21,6 +21,8 @@ KEY = jax.random.key(0)
 SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=48)
 SHORT = Train(Ppo(worlds=8, steps=8, budget=8 * 8 * 2, hidden=(8, 1)), looks=1, worlds=2)
 
+NOISE = {"cart.position.noise": np.array([2e-4]), "pole.angle.noise": np.array([1e-3])}
+
 
 class Offset(Block):
     """A drive that adds a volt and a half to every command."""
@@ -47,7 +49,7 @@ def test_a_policy_is_trained_further_where_commands_are_corrected(place: Place, 
     with pytest.raises(StopIteration) as kept:
         while True:
             assert policy is prepared
-            logs += rollout(robot.with_worlds(1), {}, policy, place.task, jax.random.fold_in(KEY, len(logs)))
+            logs += rollout(robot.with_worlds(1), NOISE, policy, place.task, jax.random.fold_in(KEY, len(logs)))
             policy = tries.send(logs[-1])
     assert len(logs) == adapter.episodes
     assert kept.value.value.told == ()
