@@ -21,6 +21,8 @@ COLOURS = {
 LOWEST = -0.25
 """Smaller shares are drawn here."""
 GOAL = 0.9
+WIDTH = 760
+"""Of a picture at least, so that its title fits."""
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#3b4252}.t{font-weight:600;font-size:13px}.n{font-size:11px;fill:#667085}"
     ".g{stroke:#8a93a5;stroke-opacity:.35}.a{stroke:#8a93a5;stroke-dasharray:3 3}.c{fill:#2a7fd4;fill-opacity:.12}"
@@ -34,7 +36,7 @@ def dots(rows: list[Row]) -> str:
     rows = [r for r in rows if "share" in r]
     robots, words = _robots(rows), _words(rows)
     left, top, height, panel, gap = 96, 62, 24, 116, 56
-    width, bottom = left + len(robots) * (panel + gap), top + height * len(words)
+    width, bottom = max(WIDTH, left + len(robots) * (panel + gap)), top + height * len(words)
     seeds = len({r["seed"] for r in rows})
     counted = f"{seeds} hidden robots each, with 95 % intervals" if seeds > 1 else "one hidden robot each"
     title = f"Share of the oracle's return, tier {rows[0]['tier']}: median of {counted}; robot seconds beside it"
@@ -76,8 +78,8 @@ def curves(rows: list[Row]) -> str:
     """Share against robot seconds, a panel for each robot: the median over the seeds after each episode or crank."""
     rows = [r for r in rows if "share" in r]
     robots, words = _robots(rows), _words(rows)
-    left, top, height, panel, gap = 44, 88, 230, 250, 30
-    width, bottom = left + len(robots) * (panel + gap), top + height
+    left, top, height, panel, gap = 44, 88, 220, 170, 24
+    width, bottom = max(WIDTH, left + len(robots) * (panel + gap)), top + height
     most = max(10.0, *(r["robot_seconds"][-1] for r in rows))
     title = f"Share of the oracle's return against robot seconds, tier {rows[0]['tier']}: median after each episode or crank"
     drawn = [f'<text class="t" x="8" y="18">{title}</text>', _legend(words, left, width)]
@@ -90,7 +92,7 @@ def curves(rows: list[Row]) -> str:
             if not k:
                 drawn.append(f'<text class="n" x="{begin - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
         drawn.append(f'<path class="a" d="M{begin} {bottom - height * _unit(GOAL):.1f}h{panel}"/>')
-        for tick in range(0, int(most) + 1, 60 if most > 180 else 30):
+        for tick in range(0, int(most) + 1, 60 if most > 150 else 30):
             x = begin + panel * tick / (1.04 * most)
             drawn.append(f'<text class="n" x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{tick}</text>')
         drawn.append(
