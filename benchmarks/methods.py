@@ -5,7 +5,7 @@
 A cell is one robot, one seed and one method, and holds what the judge found after each episode or crank on the robot. Nothing,
 glue and the crank share a cell, since glue fits the logs that the cranks recorded, and J* is in part the crank's last policy
 trained further in the reality. Everything but nothing may train as many steps as three cranks together; es-maml, which learns
-by evolution, takes about eight times as many. What is believed before a method begins is the one that its authors begin with,
+by evolution, takes up to four times as many. What is believed before a method begins is the one that its authors begin with,
 or, where that is an identified simulator or any, what a first crank identifies from its motions, whose robot seconds count.
 A planner's decisions are given the time that they take: on a robot it would have to keep up.
 """
