@@ -24,9 +24,9 @@ import tyro
 
 from gapless.core import Parameter, generator_for
 from gapless.learn.clone_robot.cousins import Cousin
-from gapless.learn.clone_robot.fit import Body, FitClone, Stage, new_limb, stretch_loss
+from gapless.learn.clone_robot.fit import Body, FitClone, Stage, stretch_loss
 from gapless.learn.clone_robot.lessons import Lessons, Reach, Teach, lessons
-from gapless.learn.clone_robot.questions import introduced, periods_asked
+from gapless.learn.clone_robot.questions import inherited, periods_asked
 from gapless.learn.clone_robot.relatives import relative
 from gapless.learn.clone_robot.tune import Tune, tune
 from gapless.simulators import MujocoSimulator, propose_interface
@@ -111,8 +111,7 @@ class Newcomer:
         trunk = self.ancestor.trunk
         if not inherits:
             return body, Trunk(self.key, trunk.width, len(trunk.layers), trunk.mind.weight.shape[0])
-        limb = new_limb(trunk, body, self.key)
-        return body, self.ancestor.bequeath(limb, introduced(self.robot, limb))
+        return body, inherited(self.ancestor, self.robot, body, self.key)
 
 
 def crossing(shares: tuple[float, ...], errors: list[float], target: float) -> float:

@@ -1,7 +1,6 @@
 """Cells of the clone benchmark: simulated seconds per second, against MuJoCo's Batch on the CPU and MuJoCo Warp on a GPU."""
 
 import importlib.util
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,12 +15,11 @@ from gapless.simulators import MujocoSimulator
 from gapless.simulators.mujoco_cpu import THREADS
 from gapless.simulators.neural import CloneSimulator
 from gapless.simulators.neural.stored import cloned as cloned_robot
+from warp_speed import PERIODS, rate, warp_rates
 
 WORLDS = (256, 1024, 4096)
-PERIODS, ROUNDS = 50, 7
-GPU_WORLDS = (8192, 65536, 262144)
-CONTACTS, ROWS = 8, 48
-"""Contacts and rows of constraints that MuJoCo Warp has room for in each world: more than any of the robots has."""
+ROUNDS = 7
+GPU_WORLDS = (131072, 524288)
 
 
 def speed(setting: dict[str, Any]) -> dict[str, Any]:
@@ -38,16 +36,9 @@ def _best(
 ) -> dict[str, float]:
     """Of each side, the median round at the number of worlds that suits it best; rounds take turns."""
     runs = {(side, n): make(n) for side, make in sides.items() for n in worlds}
-    found = [{key: _rate(run, key[1], mujoco) for key, run in runs.items()} for _ in range(rounds)]
+    found = [{key: rate(run, key[1], mujoco) for key, run in runs.items()} for _ in range(rounds)]
     medians = {key: float(np.median([row[key] for row in found])) for key in runs}
     return {side: max(medians[side, n] for n in worlds) for side in sides}
-
-
-def _rate(run: Callable[[], Any], worlds: int, mujoco: MujocoSimulator) -> float:
-    """Simulated seconds per second."""
-    began = time.perf_counter()
-    run()
-    return worlds * PERIODS * mujoco.interface.period_s / (time.perf_counter() - began)
 
 
 def cloned(clone: CloneSimulator, worlds: int) -> Callable[[], Any]:
@@ -95,40 +86,17 @@ def speed_against_warp(robots: Sequence[str], weights: Path, rounds: int = 3) ->
 def against_warp(robot: str, weights: Path, worlds: Sequence[int], rounds: int) -> Iterator[dict[str, Any]]:
     """What is known of a robot after each number of worlds: of both sides the best so far, and their ratio."""
     mujoco, row = physics(robot), {"robot": robot, "clone": 0.0, "warp": 0.0}
-    sides = {"clone": partial(cloned, cloned_robot(mujoco, weights, 1)), "warp": partial(warped, mujoco)}
+    clone = cloned_robot(mujoco, weights, 1)
+    sides = {"clone": partial(_clone_rates, clone, mujoco), "warp": partial(warp_rates, robot)}
     for n in worlds:
-        for side, make in sides.items():
-            began = time.perf_counter()
-            run = make(n)
-            row[f"{side} ready in s, {n}"] = time.perf_counter() - began
-            row[f"{side}, {n}"] = float(np.median([_rate(run, n, mujoco) for _ in range(rounds)]))
+        for side, measure in sides.items():
+            row[f"{side}, {n}"] = float(np.median(measure(n, rounds)))
             row[side] = max(row[side], row[f"{side}, {n}"])
             yield dict(row)
         row["clone / warp"] = row["clone"] / row["warp"]
         yield dict(row)
 
 
-def warped(mujoco: MujocoSimulator, worlds: int) -> Callable[[], Any]:
-    """MuJoCo Warp's steps as one graph of the card, at the model's own time step, under random commands held."""
-    import mujoco_warp  # pyright: ignore[reportMissingImports]
-    import warp  # pyright: ignore[reportMissingImports]
-
-    model = mujoco_warp.put_model(mujoco.model)
-    state = mujoco_warp.make_data(mujoco.model, nworld=worlds, nconmax=CONTACTS, njmax=ROWS)
-    high = np.array([c.high for c in mujoco.interface.commands])
-    held = np.random.default_rng(0).uniform(-high, high, (worlds, len(high)))
-    warp.copy(state.ctrl, warp.array(held.astype(np.float32)))
-    # Everything is compiled by the first step: while a graph is captured, no module may be loaded.
-    mujoco_warp.step(model, state)
-    warp.synchronize()
-    with warp.ScopedCapture() as capture:
-        for _ in range(mujoco.substeps):
-            mujoco_warp.step(model, state)
-
-    def run() -> None:
-        for _ in range(PERIODS):
-            warp.capture_launch(capture.graph)
-        warp.synchronize()
-
-    run()
-    return run
+def _clone_rates(clone: CloneSimulator, mujoco: MujocoSimulator, worlds: int, rounds: int) -> list[float]:
+    run = cloned(clone, worlds)
+    return [rate(run, worlds, mujoco) for _ in range(rounds)]

@@ -30,12 +30,14 @@ from statistic import bootstrap
 UNADAPTED = Train(replace(TOLD, budget=2 * BUDGET), patience=99)
 UNIVERSAL = Train(replace(TOLD, budget=4 * BUDGET), patience=99)
 """How what is told the params is trained, with what both phases of a student's training take together."""
+SMALL = replace(UNADAPTED, method=replace(TOLD, budget=2 * BUDGET, hidden=(16, 1)))
+"""The unadapted policy with fewer weights, from which evolution begins."""
 HIDDEN = (32, 1)
-"""Of policies that gradients change; evolution has an easier time with half the units."""
+"""Of policies that gradients change, which begin untrained: one that goes forwards always is where they would stay."""
 METHODS: dict[str, Adapter] = {
-    "es-maml": EsMaml(hidden=(16, 1), outer=Evolution(pairs=64, iterations=300)),
-    "norml": Norml(hidden=HIDDEN, outer=Gradients(iterations=600)),
-    "maml": Maml(hidden=HIDDEN, outer=Gradients(iterations=600)),
+    "es-maml": EsMaml(outer=Evolution(pairs=64, iterations=60)),
+    "norml": Norml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=100.0)),
+    "maml": Maml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=10.0)),
 } | {word: ADAPTERS[word]() for word in ("strategy-bo", "strategy-cma") if word in ADAPTERS}  # fmt: skip
 ROBOTS, QUICK_ROBOTS = 24, 6
 STARTS = 16
@@ -92,18 +94,19 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
     """One method prepared once, and what it was worth on each of the seed's robots."""
     place, seed, method = place_of("home"), setting["seed"], setting["method"]
     count = QUICK_ROBOTS if setting.get("quick") else ROBOTS
-    drawn = place.belief.sample(key_for(seed, "robots"), count)
+    drawn = place.belief.sample(key_for(seed, "hidden robots"), count)
     robot = HiddenRobot(place, {})
-    key = key_for(seed, "prepare", method)
+    key = key_for(seed, "prepared", method)
     if method == "unadapted":
         policy = train(place.simulator, place.belief, place.task, UNADAPTED, key).policy
         adapted = [(policy, 0)] * count
     else:
-        adapter, means = METHODS[method], Means(UNIVERSAL, UNIVERSAL, key)
+        recipe = SMALL if method == "es-maml" else UNIVERSAL
+        adapter, means = METHODS[method], Means(recipe, recipe, key)
         prepared, adapted = adapter.prepared(place, means), []
         for k in range(count):
             robot.move_to({name: v[k] for name, v in drawn.items()})
-            adapted.append(_adapted(adapter, prepared, place, means.with_key(k), robot))
+            adapted.append(_adapted(adapter, prepared, place, replace(means, key=jax.random.fold_in(key, k)), robot))
     returns = []
     for k, (policy, _) in enumerate(adapted):
         robot.move_to({name: v[k] for name, v in drawn.items()})

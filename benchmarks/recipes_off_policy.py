@@ -46,7 +46,12 @@ LOOKS = {"fast-td3": 20, "fast-sac": 20, "ppo, crane": 30, "shac, crane": 20}
 """Evaluations on the way, 25 where nothing else is said."""
 SHARE = 0.9
 """Of PPO's best look, what is to be reached."""
-BARS = {"fast_td3_steps_vs_ppo": "≤ 0.2", "fast_sac_steps_vs_ppo": "≤ 0.2", "shac_crane_steps_vs_ppo": "≤ 0.5"}
+BARS = {
+    "fast_td3_steps_vs_ppo": "≤ 0.2",
+    "fast_sac_steps_vs_ppo": "≤ 0.2",
+    "shac_steps_vs_ppo": "≤ 0.5",
+    "shac_crane_steps_vs_ppo": "≤ 0.5",
+}
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,7 @@ def toss_curves(rows: list[dict[str, Any]], bars: dict[str, str]) -> str:
     """Means over the tosses scored; dots are measured, dotted lines are the bars."""
     measured = [r for r in rows if r["forecast"] in KINDS and r["tosses"] != ""]
     panels = [_panel(measured, key, number, bars[key]) for number, key in enumerate(PANELS)]
-    title = "Whole tosses of a cube, forecast after learning from so many: " + "; ".join(
-        f"{name} {mark}"
-        for name, mark in (("identified", "orange"), ("ours", "blue"), ("middle of the cloud", "dashed"))
-    )
+    title = "Whole tosses, forecast after learning from so many: orange identified, blue ours, dashed the middle of the cloud"
     width = LEFT + len(panels) * (PANEL + GAP + LEFT)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 180} {TOP + HEIGHT + BOTTOM}" role="img" '

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import tyro
@@ -57,6 +57,8 @@ class Transfer(Benchmark):
     """Whether the crank may learn parts beside the parameters; tiers B and C then show identification alone, too."""
     clone: bool = Recipe().clone
     """Whether a clone that is pulled towards the logs may take the place of the physics; likewise."""
+    schedule: Literal["next-best", "fixed"] = Recipe().schedule
+    """How the cranks spend robot seconds: where they are expected to add most, or as counted beforehand."""
     reality: str | None = None
     """Somebody else's hidden physics, FILE.py:Class, in place of our twins; needs --task and --model."""
     task: str | None = None
@@ -71,16 +73,24 @@ class Transfer(Benchmark):
 
 def main() -> None:
     options = tyro.cli(Transfer, description=__doc__)
-    seeds = range(options.begin, options.begin + (1 if options.quick else options.seeds))
     if options.methods:
         common = {"tier": options.tier, "quick": options.quick}
-        compare(
-            options,
-            [{"robot": r, "seed": s, **common} for s in seeds for r in options.robots],
-            _words(options),
-            options.chart,
-        )
+        robots = [{"robot": r, "seed": s, **common} for s in seeds_of(options) for r in options.robots]
+        compare(options, robots, _words(options), options.chart)
         return
+    rows = with_alone(Cells("transfer", options).run(cell, settings_of(options)))
+    if options.chart is not None:
+        options.chart.write_text(curves(rows))
+    finish("transfer", options, summary(rows), [table_row(r) for r in rows], BARS[options.tier])
+
+
+def seeds_of(options: Transfer) -> range:
+    """The seeds that were asked for."""
+    return range(options.begin, options.begin + (1 if options.quick else options.seeds))
+
+
+def settings_of(options: Transfer) -> list[dict[str, Any]]:
+    """One setting for each robot and seed, and, where parts are learned, another for identification alone."""
     settings = [
         {
             "robot": r,
@@ -88,18 +98,15 @@ def main() -> None:
             "tier": options.tier,
             "quick": options.quick,
             "parts": options.parts,
+            "schedule": options.schedule,
             **({"clone": True} if options.clone else {}),
             **_elsewhere(options),
         }
-        for s in seeds
+        for s in seeds_of(options)
         for r in (options.robots if options.reality is None else (options.reality,))
     ]
     learns = (options.parts or options.clone) and options.tier in WITH_EFFECTS
-    alone = [{**s, "parts": False, "clone": False, "alone": True} for s in settings if learns]
-    rows = with_alone(Cells("transfer", options).run(cell, settings + alone))
-    if options.chart is not None:
-        options.chart.write_text(curves(rows))
-    finish("transfer", options, summary(rows), [table_row(r) for r in rows], BARS[options.tier])
+    return settings + [{**s, "parts": False, "clone": False, "alone": True} for s in settings if learns]
 
 
 def _words(options: Transfer) -> list[str]:
@@ -144,6 +151,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         recipe = replace(
             brief(quick(Recipe()) if setting["quick"] else Recipe(), robot),
             force=True, explain=False, parts=setting["parts"], clone=setting.get("clone", False),
+            schedule=setting["schedule"],
         )  # fmt: skip
         if setting.get("alone"):
             turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
@@ -156,11 +164,11 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
         steps = most_steps(recipe)
-        assert nominal.steps + sum(t.policy.figures["steps"] for t in turns) <= steps
+        assert nominal.steps + sum({t.policy.id: t.policy.figures["steps"] for t in turns}.values()) <= steps
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
         ranks = ranked(stages, judge, turns[-1], [*nominal.looks, *policies[: CRANKS + 1]])
-        found = _worths(judge, best, policies) | _forecasts(turns, judge, [stages.policy(t.policy) for t in turns])
+        found = _worths(judge, best, policies) | _forecasts(turns, judge, stages)
         learned = [bool(t.belief.figures["residual"] or t.belief.figures["parts"]) for t in turns]
         return {**setting, **found, **ranks, "gap_before": before, "gap_after": after, "learned": learned}
     finally:
@@ -188,15 +196,18 @@ def _worths(judge: Judge, best: SeeingPolicy, policies: list[SeeingPolicy]) -> d
     }
 
 
-def _forecasts(turns: list[Turn], judge: Judge, policies: list[SeeingPolicy]) -> dict[str, Any]:
-    stated = [t.forecast.figures for t in turns]
-    worths = [judge.worth(p).value for p in policies]
+def _forecasts(turns: list[Turn], judge: Judge, stages: Stages) -> dict[str, Any]:
+    """What was stated before policies went to the robot, and what came; a crank that sent none states nothing."""
+    sent = [t for t in turns if t.deployed]
+    stated = [t.forecast.figures for t in sent]
+    worths = [judge.worth(stages.policy(t.policy)).value for t in sent]
     return {
         "robot_seconds": [t.robot_seconds for t in turns],
-        "inside": [bool(t.outcome.figures["inside"]) for t in turns],
+        "why": [d.figures["why"] for t in turns for d in t.decisions],
+        "inside": [bool(t.outcome.figures["inside"]) for t in sent],
         "true_inside": [bool(f["low"] <= w <= f["high"]) for f, w in zip(stated, worths, strict=True)],
         "stated": [[f["low"], f["mean"], f["high"]] for f in stated],
-        "outcomes": [t.outcome.figures["return"] for t in turns],
+        "outcomes": [t.outcome.figures["return"] for t in sent],
         "simulated": [np.asarray(f["returns"]).tolist() for f in stated],
     }
 

@@ -199,13 +199,18 @@ class FakeRobot(Robot):
         self._place, self._time_s = self._place + passed * self._push, self._time_s + passed
 
 
+TWINS = {"cart-pole": "cartpole", "arm": "arm", "hopper": "hopper"}
 ROBOTS: dict[str, Callable[[], Robot]] = {
-    **{f"cart-pole twin of tier {t}": lambda t=t: robots.find_robot(f"twin:cartpole?seed=1&tier={t}") for t in "ABC"},
+    **{
+        f"{label} twin of tier {t}": lambda name=name, t=t: robots.find_robot(f"twin:{name}?seed=1&tier={t}")
+        for label, name in TWINS.items()
+        for t in "ABC"
+    },
     "fake in this process": FakeRobot,
 }
 
 
-EASIER = ("cart-pole twin of tier A", "cart-pole twin of tier B")
+EASIER = tuple(f"{label} twin of tier {t}" for label in TWINS for t in "AB")
 """They keep what the twin of tier C keeps, which has all that they have."""
 
 

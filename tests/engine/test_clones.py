@@ -73,9 +73,9 @@ def test_a_recipe_without_a_clone_has_the_same_products_as_before(workspace: Wor
     asked: list[dict[str, Any]] = []
     monkeypatch.setattr(type(workspace.store), "make", lambda self, kind, parents, recipe, build: asked.append(recipe))
     monkeypatch.setattr("gapless.engine.stages.usable", lambda logs: [0, 1])
-    for recipe in (Recipe(), Recipe(clone=True)):
+    for recipe in (Recipe(schedule="fixed"), Recipe(schedule="fixed", clone=True)):
         Stages(workspace, recipe, 0).learn([])
-    assert "clone" not in asked[0] and asked[1]["clone"]["members"] == LearnClone().members
+    assert not {"clone", "one_by_one"} & asked[0].keys() and asked[1]["clone"]["members"] == LearnClone().members
 
 
 def test_a_robot_that_cannot_be_cloned_costs_one_sentence(workspace: Workspace, monkeypatch: Any) -> None:

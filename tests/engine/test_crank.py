@@ -17,7 +17,8 @@ pytestmark = pytest.mark.slow
 
 TINY = Train(Ppo(worlds=16, steps=16, epochs=1, minibatches=1, hidden=(8, 1), budget=512), looks=1, worlds=4)
 RECIPE = Recipe(
-    excite_s=2.0, excite_first=2, deploy=1, checks=2, draws=4, force=True, excite=Excite(candidates=4, doubts=2),
+    schedule="fixed", excite_s=2.0, excite_first=2, deploy=1, checks=2, draws=4, force=True,
+    excite=Excite(candidates=4, doubts=2),
     attribute=Attribute(windows=12, ahead=8, iterations=4, draws=1, resamples=50),
     identify=Identify(windows=20, iterations=4), train=TINY, again=TINY,
 )  # fmt: skip

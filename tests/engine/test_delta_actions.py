@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gapless.core import Block, GaplessError, nominal_belief
-from gapless.engine.delta import Delta, corrected_place
+from gapless.engine.delta import Delta, corrected_place, way_of
 from gapless.learn.delta_action import DELTA_ACTION
 from gapless.simulators import Around, JaxCartpole, MujocoSimulator, rollout
 from gapless.simulators.parts import MEMBER
@@ -18,8 +18,10 @@ from gapless.train import Place, Ppo, Train
 from gapless.train.adapting import Means
 
 KEY = jax.random.key(0)
-SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=24)
+SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=48)
 SHORT = Train(Ppo(worlds=8, steps=8, budget=8 * 8 * 2, hidden=(8, 1)), looks=1, worlds=2)
+
+NOISE = {"cart.position.noise": np.array([2e-4]), "pole.angle.noise": np.array([1e-3])}
 
 
 class Offset(Block):
@@ -47,7 +49,7 @@ def test_a_policy_is_trained_further_where_commands_are_corrected(place: Place, 
     with pytest.raises(StopIteration) as kept:
         while True:
             assert policy is prepared
-            logs += rollout(robot.with_worlds(1), {}, policy, place.task, jax.random.fold_in(KEY, len(logs)))
+            logs += rollout(robot.with_worlds(1), NOISE, policy, place.task, jax.random.fold_in(KEY, len(logs)))
             policy = tries.send(logs[-1])
     assert len(logs) == adapter.episodes
     assert kept.value.value.told == ()
@@ -65,3 +67,10 @@ def test_delta_actions_need_mujoco(place: Place, traced_cartpole: JaxCartpole) -
     tries = Delta().tries(None, place._replace(simulator=traced_cartpole), Means(SHORT, SHORT, KEY))  # type: ignore[arg-type]
     with pytest.raises(GaplessError, match="beside MuJoCo"):
         next(tries)
+
+
+def test_every_way_of_adapting_is_asked_for_by_its_word() -> None:
+    for word in ("maml", "norml", "es-maml", "delta", "simopt"):
+        assert way_of(word).word == word
+    with pytest.raises(GaplessError, match=r"no way of adapting 'magic' \(there are: .*es-maml, delta\)"):
+        way_of("magic")

@@ -5,12 +5,14 @@ from pathlib import Path
 import jax
 import pytest
 
-from gapless.core import Belief, Simulator, Task
+from gapless.core import Artifact, Belief, Simulator, Task
 from gapless.engine import Recipe, Stages, Workspace, new_workspace, train_policy, training
+from gapless.nets.flow_policy import FlowShape, new_flow
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
+from gapless.nets.seeing import SeeingPolicy
 from gapless.robots import find_robot
 from gapless.tasks import SwingUp
-from gapless.train import Along, Train, Trained
+from gapless.train import RECIPES, Along, Train, Trained
 
 
 @pytest.fixture
@@ -52,3 +54,43 @@ def test_another_recipe_is_another_training(
     same = train_policy(Stages(workspace, Recipe(curves="tensorboard"), 0), None, None)
     other = train_policy(Stages(workspace, Recipe(train=Train(looks=3)), 0), None, None)
     assert one.id == same.id != other.id
+
+
+def before(workspace: Workspace, policy: SeeingPolicy, monkeypatch: pytest.MonkeyPatch) -> Artifact:
+    """A policy in place that always passed."""
+    monkeypatch.setattr(training, "train", lambda *_: Trained(policy, [(1, 9.0)], 9.0, 1.0, 1, (policy,)))
+    return train_policy(Stages(workspace, Recipe(), 0), None, None)
+
+
+@pytest.mark.parametrize("word", ["fpo", "fpo++", "rma"])
+def test_a_recipe_that_cannot_go_on_from_the_policy_in_place_begins_anew(
+    workspace: Workspace, small_policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    in_place, begun, said = before(workspace, small_policy, monkeypatch), [], []
+
+    def found(simulator: Simulator, belief: Belief, task: Task, recipe: Train, key: object, along: Along) -> Trained:
+        begun.append((recipe.method.word, along.begin_with))
+        return Trained(small_policy, [(1, 0.0)], 0.0, 0.0, 1, (small_policy,))
+
+    monkeypatch.setattr(training, "train", found)
+    tell = lambda message, share=None: said.append(message)  # noqa: E731
+    made = train_policy(Stages(workspace, Recipe.by(word), 0, tell=tell), None, in_place)
+    assert begun == [(word, None)]
+    assert made.figures["kept"] is None and "begin_with" not in made.parents  # worse, and yet nothing challenges it
+    assert said[0] == "the policy before is of another kind, beginning anew"
+
+
+def test_recipes_know_whom_they_can_go_on_from(small_policy: NetworkPolicy) -> None:
+    interface, key = small_policy.interface, jax.random.key(0)
+    kinds = {
+        "mlp": small_policy,
+        "gru": new_policy(interface, SwingUp.observe, Shape((8, 1), "gru"), key),
+        "adapting": new_policy(interface, SwingUp.observe, Shape((8, 1), "adapting"), key),
+        "flow": new_flow(interface, SwingUp.observe, FlowShape((8, 1)), key),
+    }
+    taken = {word: {k for k, policy in kinds.items() if method().takes(policy)} for word, method in RECIPES.items()}
+    assert taken == {
+        "ppo": {"mlp", "gru", "adapting"}, "distil": {"mlp", "gru", "adapting"}, "rma": {"adapting"},
+        "sapg": {"mlp"}, "fast-td3": {"mlp"}, "fast-sac": {"mlp"}, "shac": {"mlp"},
+        "fpo": {"flow"}, "fpo++": {"flow"},
+    }  # fmt: skip

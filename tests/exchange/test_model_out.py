@@ -114,6 +114,8 @@ def test_plain_mujoco_runs_the_exported_cartpole_as_we_do_delay_included(latency
             "puck",
             {"lower.mass": 0.4, "puck.mass": 0.1, "table.sliding": 0.3, "elbow.gain": 0.1, "command.latency": 0.01},
         ),
+        ("arm", {"lower.mass": 0.4, "payload.mass": 0.3, "elbow.friction": 0.1, "command.latency": 0.02}),
+        ("hopper", {"floor.sliding": 0.5, "floor.softness": 0.02, "hip.friction": 0.1, "command.latency": 0.02}),
     ],
 )
 def test_the_other_built_in_models_agree_too(name: str, params: dict[str, float], tmp_path: Path) -> None:

@@ -56,6 +56,12 @@ def test_all_parts_make_the_whole(pendulum: MujocoSimulator, collect: Collect) -
     assert min(c.error.value for c in found.causes) > 0.01
 
 
+def test_nothing_departs_where_the_data_sheet_is_right(pendulum: MujocoSimulator, collect: Collect) -> None:
+    found = attribute(pendulum, belief(motor_gain=1.1), *logs(collect), recipe=SMALL)
+    assert found.departed == {}
+    assert {cause.error.value for cause in found.causes} == {0.0}
+
+
 def test_the_same_seed_gives_the_same_answer(pendulum: MujocoSimulator, collect: Collect) -> None:
     made = logs(collect, motor_gain=0.8)
     assert attribute(pendulum, belief(), *made, recipe=SMALL) == attribute(pendulum, belief(), *made, recipe=SMALL)

@@ -14,14 +14,15 @@ from gapless.learn.held_out import prediction_errors
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
-SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=24)
+SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=48)
 
 
 @pytest.fixture
 def hilly(with_hills: Callable[[str, float, float], MujocoSimulator]) -> MujocoSimulator:
-    return with_hills("slider", 3.0, 8.0)
+    return with_hills("slider", 3.0, 4.0)
 
 
+@pytest.mark.slow
 def test_a_hidden_force_becomes_a_change_of_commands(
     cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any
 ) -> None:

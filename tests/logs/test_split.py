@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapless.core import GaplessError
-from gapless.logs import piece, split
+from gapless.logs import piece, split, split_each
 
 
 def _numbers(logs) -> list[int]:
@@ -55,6 +55,14 @@ def test_one_log_is_cut_in_time(make_log):
         assert len(first.measurement_time[name]) == np.sum(clock < at)
         assert len(first.measurements[name]) + len(last.measurements[name]) == len(clock)
         assert np.all(last.measurement_time[name] >= 0)
+
+
+def test_logs_cut_each_are_all_learnt_from_and_all_judged_by(make_log):
+    logs = [make_log(40, samples=100, episode=0), make_log(40, samples=60, episode=1)]
+    train, held = split_each(logs)
+    assert _numbers(train) == _numbers(held) == [0, 1]
+    assert [len(log) for log in train] == [30, 30] and [len(log) for log in held] == [10, 10]
+    assert [len(log) for log in split([logs[0]])[0]] == [len(train[0])]
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -61,6 +61,7 @@ def written(model: mujoco.MjModel, name: str, value: float) -> Batch:
         ("hip_servo.damping", 2.0, "actuator_biasprm", (0, 2)),
         ("actuator1.gain", 1.0, "actuator_gainprm", (1, 0)),
         ("trunk.sliding", 1.0, "geom_friction", (1, 0)),
+        ("trunk.softness", 0.02, "geom_solref", (1, 0)),
     ],
 )
 def test_a_parameter_reaches_its_field_in_its_world_only(

@@ -15,7 +15,13 @@ from gapless.simulators import MujocoSimulator, load_model, propose_interface, r
 from gapless.tasks import VERBS, generate
 from gapless.tasks.verbs import Goal
 
-CHANNELS = {"cartpole": "cart.position", "furuta": "arm.angle", "puck": "elbow.angle", "hopper": "hip.angle"}
+CHANNELS = {
+    "cartpole": "cart.position",
+    "furuta": "arm.angle",
+    "puck": "elbow.angle",
+    "arm": "elbow.angle",
+    "hopper": "hip.angle",
+}
 LIMITED = """
 <mujoco>
   <worldbody><body><joint name="elbow" range="-90 45" limited="true"/><geom size="0.1"/></body></worldbody>

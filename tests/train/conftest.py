@@ -39,6 +39,20 @@ def push() -> Push:
     return Push()
 
 
+class Stay(Push):
+    """Every second pays 1, and ten volts half as much again."""
+
+    name = "stay"
+
+    def reward(self, before: Signals, command: Signals, after: Signals) -> Any:
+        return 1 + command["motor"][..., 0] / 20
+
+
+@pytest.fixture
+def stay() -> Stay:
+    return Stay()
+
+
 class Run(Push):
     """Going right pays. Of three motors one pulls to the left, which shows by the motion alone."""
 

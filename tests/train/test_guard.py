@@ -1,5 +1,6 @@
 """Guards: doubt costs and cuts, looks are taken elsewhere, and a policy is confirmed where it really counts."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import jax
@@ -11,9 +12,12 @@ from gapless.core import GaplessError, Params, Signals, Task, Uniform
 from gapless.simulators import JaxCartpole
 from gapless.train import Along, Guard, Look, Place, Ppo, Train, Trained, calibrated, confirmed, train
 from gapless.train.experience import Experience
+from gapless.train.judged import paid, undoubted
 from gapless.train.ppo import PpoRule
 
 SMALL = Ppo(worlds=16, steps=16, epochs=3, minibatches=2, hidden=(8, 1), budget=16 * 16 * 200)
+NOW = replace(SMALL, discount=0.2)
+"""For whom what comes later hardly counts, so that its critic has little to be wrong about."""
 KNOWN = Uniform(("pole.mass",), np.array([0.1]), np.array([0.2]))
 DOUBT = "doubt"
 
@@ -60,6 +64,30 @@ def test_episodes_are_cut_short_where_doubt_is_too_much(unsure: Unsure, push: Ta
         cuts[most] = float(batch["cut"].mean()), float(batch["finished"].mean())
     assert cuts[1e-6][0] > 3 * cuts[1e6][0]
     assert cuts[1e-6][1] == 0.0
+
+
+def test_doubt_costs_its_share_of_what_a_period_is_usually_worth() -> None:
+    """Periods are worth 2 in the mean, |1|, |2|, |−3| and |2|; half of the way to the most costs 1, all of it 2."""
+    batch = {"reward": jnp.array([[1.0, 2.0], [-3.0, 2.0]]), "doubt": jnp.array([[0.0, 0.5], [1.0, 0.25]])}
+    assert undoubted(batch).tolist() == [[1.0, 1.0], [-5.0, 1.5]]
+    moved = batch | {"change": jnp.full((2, 2), 4.0), "unit": jnp.ones((2, 2, 1))}
+    priced = Ppo(smooth=0.5, energy=1.0)
+    assert paid(moved, priced, 0.1) == pytest.approx(np.array([[0.7, 0.7], [-5.3, 1.2]]), abs=1e-6)
+
+
+@pytest.mark.slow
+def test_a_guarded_policy_goes_where_there_is_less_doubt(unsure: Unsure, stay: Task) -> None:
+    """Ten volts bring half of what a second is worth, and are doubted so much that they cost all of it: none are best then."""
+    guard, visited = Guard(DOUBT, 0.0, 10.0, unsure, KNOWN), {}
+    for kept in (guard, None):
+        run = NOW.learning(Place(unsure, KNOWN, stay, kept), jax.random.key(0))
+        run.iterate(jax.random.key(1), 80)
+        rule = PpoRule(NOW, Place(unsure, KNOWN, stay, guard), None)
+        worlds, weights = Experience(rule.place, 16, run.learner.policy, rule.decide), rule.weights(run.learner)
+        _, batch = worlds.drive(weights, worlds.begin(weights, jax.random.key(2)), jax.random.key(3), 16)
+        visited[kept is guard] = float(batch["doubt"].mean())
+    assert visited[False] > 0.7
+    assert visited[True] < 0.3 * visited[False]
 
 
 @pytest.mark.slow

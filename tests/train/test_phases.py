@@ -34,7 +34,7 @@ class Counting:
     def steps_done(self) -> int:
         return int(self.learner)
 
-    def begin(self, key: Any, belief: Any = None) -> None:
+    def begin(self, key: Any, place: Any = None) -> None:
         self.begun += 1
 
     def iterate(self, key: Any, times: int = 1) -> dict[str, float]:

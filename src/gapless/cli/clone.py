@@ -1,6 +1,7 @@
 """`gapless clone`: teach a network to step the workspace's robot as MuJoCo does."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import tyro
 from gapless.core.artifact import plain
 from gapless.engine import open_workspace
 from gapless.learn.clone_robot import RobotCourse, join
+from gapless.simulators.neural import Trunk
+from gapless.simulators.neural.ancestor import Ancestor, load_ancestor
 from gapless.simulators.neural.stored import SHIPPED, load_family, save_family
 
 from .console import say, table, working
@@ -30,6 +33,8 @@ class CloneRobotCommand(Common):
     """The folder to write robots.safetensors and robots.json to."""
     trunk: Path | None = None
     """Folder of the clones whose trunk it begins with; those of the package if not given."""
+    ancestor: bool = False
+    """Inherit from the ancestor in that folder instead: then few lessons teach it, if it has three joints at most."""
     scratch: bool = False
     """Begin with nothing instead."""
     course: RobotCourse = field(default_factory=RobotCourse)
@@ -38,9 +43,8 @@ class CloneRobotCommand(Common):
     def run(self) -> dict[str, Any]:
         began, workspace = time.perf_counter(), open_workspace(self.workspace)
         physics, robot = workspace.simulator, workspace.interface.robot
-        trunks = [] if self.scratch else [next(iter(m.values())).trunk for m in load_family(self.trunk or SHIPPED)]
         with working("clone") as tell:
-            found = join(physics, (workspace.task.explore,), self.course, trunks, self.seed, tell)
+            found = join(physics, (workspace.task.explore,), self.course, self._firsts(), self.seed, tell)
         seconds = time.perf_counter() - began
         said = plain({"course": asdict(self.course), "seed": self.seed, "seconds": seconds})
         save_family(self.out, [{robot: m.clone} for m in found], said, {robot: physics})
@@ -50,3 +54,12 @@ class CloneRobotCommand(Common):
         say(f"Wrote {self.out} after {seconds / 60:.1f} minutes.")
         errors = [{"aside": m.aside, "ahead": m.ahead} for m in found]
         return {"folder": self.out, "robot": robot, "seconds": seconds, "members": errors}
+
+    def _firsts(self) -> Sequence[Trunk | Ancestor]:
+        """What members begin with."""
+        if self.scratch:
+            return []
+        folder = self.trunk or SHIPPED
+        if self.ancestor:
+            return [load_ancestor(folder)]
+        return [next(iter(m.values())).trunk for m in load_family(folder)]

@@ -291,7 +291,11 @@ class Forecast(InWorkspace):
 
 @dataclass(frozen=True)
 class Crank(OnRobot):
-    """Turn the whole loop: collect, learn, train, check, forecast, deploy; again and again. Goes on where it stopped."""
+    """Turn the whole loop: collect, learn, train, check, forecast, deploy; again and again. Goes on where it stopped.
+
+    Each robot second is spent where it is expected to add most return, and the reasons are printed and kept;
+    --recipe.schedule fixed spends them as counted beforehand.
+    """
 
     n: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 3
     """How many turns there shall have been."""
@@ -333,6 +337,8 @@ def turn(workspace: Workspace, robot: Robot, recipe: Recipe, seed: int, count: i
 
         for done in cranks(workspace, robot, recipe, seed, count, named):
             figures.append(done.figures())
+            for why in figures[-1]["why"]:
+                say(f"crank {done.crank}: {why}.")
     turn_table(workspace.settings.name, figures)
     return figures
 

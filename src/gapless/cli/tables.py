@@ -99,13 +99,19 @@ def forecast_table(figures: dict[str, Any]) -> None:
     )
 
 
+def _verdict(figures: dict[str, Any]) -> str:
+    """How the crank's policy did on the robot, and whose policy to use."""
+    said = "not sent again" if figures["verdict"].endswith("/0") else f"{figures['verdict']} pass"
+    return said + ("" if figures["policy_of"] == figures["crank"] else f", use crank {figures['policy_of']}'s")
+
+
 def turn_table(name: str, figures: list[dict[str, Any]]) -> None:
     """Crank by crank."""
     rows = [
         [
             f["crank"], f"{f['robot_seconds']:.0f} s", f"{f['gap_before']:.3g} → {f['gap_after']:.2g}", f["causes"],
             f"{f['forecast_low']:.2f} … {f['forecast_high']:.2f}", f"{f['return']:.2f}{'' if f['inside'] else ' (outside)'}",
-            f"{f['verdict']} pass" + ("" if f["policy_of"] == f["crank"] else f", use crank {f['policy_of']}'s"),
+            _verdict(f),
         ]
         for f in figures
     ]  # fmt: skip

@@ -47,6 +47,9 @@ class Task(ABC):
         """How long after the start of an episode nothing has changed yet."""
         return min((c.from_s for c in self.changes), default=math.inf)
 
+    easy: Mapping[str, float] = MappingProxyType({})
+    """A joint state from which the task is nearly done, for curricula; joints not named are at zero. Empty if none is known."""
+
     @abstractmethod
     def start(self, key: PRNGKeyArray, n: int) -> Signals:
         """n joint states as the robot's episodes begin, `<joint>.position` and `<joint>.velocity`, each (n, width)."""

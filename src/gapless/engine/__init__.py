@@ -1,7 +1,7 @@
 """The crank: stages, forecast, lineage, resume."""
 
 from .adapting import Begin, adapt
-from .crank import Turn, cranks, robot_seconds_spent
+from .crank import cranks
 from .delta import way_of
 from .episodes import Plan, episode_figures
 from .forecasts import require_promising
@@ -9,6 +9,7 @@ from .incumbent import standing
 from .recipe import Recipe
 from .stages import Stages
 from .training import train_policy
+from .turn import Turn, robot_seconds_spent
 from .usable import usable
 from .workspace import Workspace, find_task, new_workspace, open_workspace
 

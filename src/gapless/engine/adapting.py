@@ -23,11 +23,11 @@ from gapless.robots import Gate
 from gapless.train import Look, Place
 from gapless.train.adapting import Adapter, Means, worth
 
-from .crank import robot_seconds_spent
 from .episodes import LOGS, RESET_S, Plan, good_part
 from .forecasts import require_promising
 from .incumbent import KEPT
 from .stages import Stages
+from .turn import robot_seconds_spent
 
 KIND, PREPARED, CANDIDATE, PURPOSE = "policy", "prepared", "candidate", "adapt"
 TRIED, ADAPTATION = "tried", "adaptation"

@@ -84,6 +84,8 @@ class Plan:
     recipe: dict[str, Any] = field(default_factory=dict)
     promise: Callable[[int], dict[str, Any]] | None = None
     """What is expected of the k-th, once its policy was made."""
+    after: int = 0
+    """Episodes of the same purpose that this crank has recorded before these."""
 
 
 class EpisodeFile:

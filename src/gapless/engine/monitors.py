@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gapless.core import Artifact, Block, Log, key_for, nominal_belief
+from gapless.core import Artifact, Block, Log, key_for
 from gapless.learn.watch import Healthy, learn_watch
 from gapless.logs import read_logs
 from gapless.nets.stored_watch import load_watch, save_watch
@@ -29,8 +29,9 @@ def monitor(stages: Stages, belief: Artifact | None, policy: Artifact, logs: lis
 
     def build(folder: Path) -> dict[str, Any]:
         stages.tell("learning what to expect of the robot")
-        known = nominal_belief(stages.workspace.parameters) if belief is None else stages.belief(belief)
-        healthy = Healthy(stages.simulator(belief), known, stages.workspace.task, stages.policy(policy))
+        healthy = Healthy(
+            stages.simulator(belief), stages.believed(belief), stages.workspace.task, stages.policy(policy)
+        )
         key = key_for(stages.seed, "watch", stages.crank)
         found = learn_watch(healthy, _healthy(own), stages.recipe.watch, key)
         save_watch(folder, found.watch)

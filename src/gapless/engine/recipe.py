@@ -10,6 +10,7 @@ from gapless.learn.clone_robot import LearnClone
 from gapless.learn.watch import LearnWatch
 from gapless.robots import Limits
 from gapless.train import Ppo, Train, method_of
+from gapless.train.adapting import adapter_of
 
 FINISHED = 0.95
 """Share of simulated episodes that a policy must have passed at the end of its training to count as finished."""
@@ -19,14 +20,22 @@ FINISHED = 0.95
 class Recipe:
     """Settings of the loop."""
 
+    schedule: Literal["next-best", "fixed"] = "next-best"
+    """Whether each robot second is spent where it is expected to add most return, or as counted beforehand: `excite_first`
+    motions, then in each crank one more while the belief is `wide`, and `deploy` episodes."""
+    worth: float = 0.01
+    """Least gain for which anything is done, as a share of the return above rest that is forecast."""
+    adapt: str | None = None
+    """How a policy may be adapted on the robot where that is the best use of its seconds, as `gapless adapt` calls it; without
+    it, not at all."""
     excite_s: float = 6.0
     """Length of an excitation episode."""
     excite_first: int = 2
-    """Excitation episodes before the first fit."""
+    """Excitation episodes before the first policy; where each is decided, at most as many."""
     wide: float = 0.25
     """Excite again when a parameter's doubt is above this share of its prior's."""
     deploy: int = 2
-    """Episodes on the robot after each training."""
+    """Episodes on the robot after each training; where each is decided, at most as many."""
     checks: int = 10
     """Starts of the check."""
     draws: int = 64
@@ -83,6 +92,10 @@ class Recipe:
             or min(self.checks, self.scenario_draws) < 1
         ):
             raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation, check and draw.")
+        if self.adapt is not None:
+            adapter_of(self.adapt)
+        if self.worth <= 0:
+            raise GaplessError(f"a recipe's worth is {self.worth:g}; it must be above 0, or nothing is ever enough.")
 
     @classmethod
     def by(cls, word: str) -> "Recipe":

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from gapless.core import Artifact, Block, GaplessError, Simulator, Verdict, key_for, nominal_belief
+from gapless.core import Artifact, Block, GaplessError, Simulator, Verdict, key_for
 from gapless.simulators import Disturbed, Rollout, logs_of
 from gapless.tasks.scenario import Scenario
 from gapless.tasks.scenario_file import read_scenarios, scenario_to_dict
@@ -71,11 +71,10 @@ def require_no_regression(proved: Artifact | None) -> None:
 def play(stages: Stages, belief: Artifact | None, policy: Block, scenario: Scenario) -> list[Verdict]:
     """One verdict per world; the same scenario, seed and belief give every policy the same worlds, starts and noise."""
     task, draws = stages.workspace.task, stages.recipe.scenario_draws
-    known = nominal_belief(stages.workspace.parameters) if belief is None else stages.belief(belief)
     simulator = stages.simulator(belief)
     _require_fitting(scenario, simulator)
     keys = jax.random.split(key_for(stages.seed, "scenario", scenario.name), 3)
-    params, start = scenario.worlds(known, keys[0], draws), scenario.starts(task, keys[1], draws)
+    params, start = scenario.worlds(stages.believed(belief), keys[0], draws), scenario.starts(task, keys[1], draws)
     rollout = Rollout(Disturbed(simulator.with_worlds(draws), scenario.disturbances), task)
     episodes = rollout.run(policy, params, keys[2], start)
     return [scenario.must.judge(task, log) for log in logs_of(episodes, rollout.simulator)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PRNGKeyArray
 
 from gapless.core import (
     Artifact,
@@ -18,7 +18,9 @@ from gapless.core import (
     Chosen,
     GaplessError,
     Gaussian,
+    Interface,
     Log,
+    Params,
     Particles,
     Robot,
     Simulator,
@@ -40,7 +42,7 @@ from gapless.learn import (
     preflight,
 )
 from gapless.learn.clone_robot import Candidate
-from gapless.logs import split, write_logs
+from gapless.logs import write_logs
 from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.stored_policy import load_policy
 from gapless.robots import Gate
@@ -66,7 +68,7 @@ from .parts import BELIEF, identified_alone, physics_of, simulator_of, write_lea
 from .promises import fulfilled, promise_of
 from .recipe import Recipe
 from .terms import term_figures
-from .usable import too_short, usable, why
+from .usable import parted, too_short, usable, why
 from .workspace import Workspace
 
 Tell = Callable[..., None]
@@ -89,7 +91,7 @@ class Stages:
 
     def collect(self, robot: Robot, purpose: str, plan: Plan, made_of: dict[str, str]) -> Artifact:
         """The planned episodes on the robot; `made_of` names the artifacts that their policies came from."""
-        first, task = self.episodes_before(purpose), self.workspace.task
+        first, task = self.episodes_before(purpose) + plan.after, self.workspace.task
         recipe = {"crank": self.crank, "purpose": purpose, "first": first, "seed": self.seed}
         recipe |= {"episodes": plan.episodes, "seconds": plan.seconds, "robot": robot.interface.robot, **plan.recipe}
         progress = self.workspace.folder / "progress" / f"{self.crank}-{purpose}-{first}"
@@ -144,34 +146,42 @@ class Stages:
         ]
         return max((n + 1 for n in numbers if n is not None), default=0)
 
-    def excite(self, robot: Robot, belief: Artifact | None, episodes: int) -> Artifact:
-        """Motions that teach most under what is believed so far."""
-        # Motions teach parameters, which the physics has; a clone knows them only as far as it was taught.
-        known, simulator, r = self.known(belief), physics_of(self.workspace.simulator, belief), self.recipe
-        chosen: dict[int, Design] = {}
+    def excite(
+        self, robot: Robot, belief: Artifact | None, episodes: int, after: int = 0, ready: Design | None = None
+    ) -> Artifact:
+        """Motions that teach most under what is believed so far, after others of this crank; the first may be ready."""
+        chosen: dict[int, Design] = {} if ready is None else {0: ready}
 
         def motion(k: int) -> Block:
-            self.tell("choosing a motion")
-            key = key_for(self.seed, "excite", self.crank, k)
-            chosen[k] = design(simulator, known, robot.interface, r.excite_s, r.excite, key)
+            if k not in chosen:
+                chosen[k] = self.motion(robot.interface, belief, after + k)
             return chosen[k].motion
 
         def promise(k: int) -> dict[str, Any]:
             return promise_of(chosen[k], robot.interface)
 
-        plan = Plan(episodes, r.excite_s, motion, False, {"excite": asdict(r.excite)}, promise)
+        r = self.recipe
+        plan = Plan(episodes, r.excite_s, motion, False, {"excite": asdict(r.excite)}, promise, after)
         return self.collect(robot, "excite", plan, {} if belief is None else {"belief": belief.id})
+
+    def motion(self, limits: Interface, belief: Artifact | None, k: int) -> Design:
+        """The k-th motion of this crank: the one that teaches most under a belief, or without one under the prior."""
+        self.tell("choosing a motion")
+        # Motions teach parameters, which the physics has; a clone knows them only as far as it was taught.
+        known, simulator, r = self.known(belief), physics_of(self.workspace.simulator, belief), self.recipe
+        return design(simulator, known, limits, r.excite_s, r.excite, key_for(self.seed, "excite", self.crank, k))
 
     def learn(self, logs: list[Artifact]) -> Artifact:
         """The belief after these logs."""
         kept = usable(logs)
-        training, held_out = split(kept)
+        training, held_out = parted(kept, self._one_by_one)
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)}
         recipe = {"crank": self.crank, "seed": self.seed, "identify": asdict(self.recipe.identify)}
         recipe["parameters"] = [asdict(p) for p in self.workspace.parameters]
         recipe["preflight"] = self.recipe.preflight
         recipe["residual"] = asdict(self.recipe.residual) if self.recipe.parts else None
         recipe |= {"clone": asdict(self.recipe.pull)} if self.recipe.clone else {}
+        recipe |= {"one_by_one": True} if self._one_by_one else {}
 
         def build(folder: Path) -> dict[str, Any]:
             def told(iteration: int, cost: float, params: Float[np.ndarray, " param"]) -> None:
@@ -227,7 +237,7 @@ class Stages:
 
     def gap(self, belief: Artifact | None, logs: list[Artifact]) -> Artifact:
         """How wrong the simulator is on held-out logs: as its data sheet has it, and as believed now."""
-        held_out = split(usable(logs))[1]
+        held_out = parted(usable(logs), self._one_by_one)[1]
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)} | ({} if belief is None else {"belief": belief.id})
 
         def build(folder: Path) -> dict[str, Any]:
@@ -237,11 +247,12 @@ class Stages:
             known = Known(self.simulator(belief), self.belief(belief), self.identified(belief))
             return gap_figures(self.workspace.simulator, known, held_out)
 
-        return self.workspace.store.make("gap", made_of, {"crank": self.crank}, build)
+        recipe = {"crank": self.crank} | ({"one_by_one": True} if self._one_by_one else {})
+        return self.workspace.store.make("gap", made_of, recipe, build)
 
     def attribute(self, belief: Artifact, logs: list[Artifact], policy: Artifact | None = None) -> Artifact:
         """What causes the gap, in prediction error and, where there is a policy, in return."""
-        training, held_out = split(usable(logs))
+        training, held_out = parted(usable(logs), self._one_by_one)
         made_of = {"belief": belief.id} | {f"logs{k}": a.id for k, a in enumerate(logs)}
         made_of |= {} if policy is None else {"policy": policy.id}
         recipe = {"crank": self.crank, "seed": self.seed, "attribute": asdict(self.recipe.attribute)}
@@ -294,14 +305,17 @@ class Stages:
 
         return self.workspace.store.make("forecast", made_of, recipe, build)
 
-    def deploy(self, robot: Robot, policy: Artifact, forecast: Artifact, under: Block | None = None) -> Artifact:
+    def deploy(
+        self, robot: Robot, policy: Artifact, forecast: Artifact, under: Block | None = None, after: int = 0
+    ) -> Artifact:
         """The policy on the robot, if its forecast allows or the recipe forces it; `under` is the policy under watch."""
         if not self.recipe.force:
             require_promising(forecast, self.recipe.least)
         recipe = {} if under is None else {"monitor": True}
         plan = Plan(
-            self.recipe.deploy, self.workspace.task.seconds, lambda k: under or self.policy(policy), recipe=recipe
-        )
+            self.recipe.deploy, self.workspace.task.seconds, lambda k: under or self.policy(policy), recipe=recipe,
+            after=after,
+        )  # fmt: skip
         return self.collect(robot, "deploy", plan, {"policy": policy.id})
 
     def outcome(self, forecast: Artifact, deployed: Artifact) -> Artifact:
@@ -329,18 +343,31 @@ class Stages:
         self, belief: Artifact | None, policy: Block, draws: int, each: int, what: str
     ) -> tuple[list[Log], list[float]]:
         """Episodes of a policy in draws from the belief, `each` episodes per draw."""
-        known = nominal_belief(self.workspace.parameters) if belief is None else self.belief(belief)
-        keys = jax.random.split(key_for(self.seed, what, self.crank))
-        params = {k: np.repeat(np.asarray(v, np.float64), each) for k, v in known.sample(keys[0], draws).items()}
+        drawn, key = self.drawn(belief, draws, what)
+        params = {k: np.repeat(v, each) for k, v in drawn.items()}
         rollout = Rollout(self.simulator(belief).with_worlds(draws * each), self.workspace.task)
-        episodes = rollout.run(policy, params, keys[1])
+        episodes = rollout.run(policy, params, key)
         return logs_of(episodes, rollout.simulator), episodes.returns.tolist()
+
+    def drawn(self, belief: Artifact | None, draws: int, what: str) -> tuple[Params, PRNGKeyArray]:
+        """The parameters that `simulate` draws from a belief for some purpose, and the key of its episodes."""
+        keys = jax.random.split(key_for(self.seed, what, self.crank))
+        return {k: np.asarray(v, np.float64) for k, v in self.believed(belief).sample(keys[0], draws).items()}, keys[1]
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether each log was recorded by a decision of its own."""
+        return self.recipe.schedule == "next-best"
 
     def prior(self) -> Gaussian:
         return prior_belief(self.workspace.parameters)
 
     def belief(self, artifact: Artifact) -> Belief:
         return read_belief(artifact.file(BELIEF))
+
+    def believed(self, artifact: Artifact | None) -> Belief:
+        """What a policy is trained and judged over: a belief, or without one the data sheet."""
+        return nominal_belief(self.workspace.parameters) if artifact is None else self.belief(artifact)
 
     def identified(self, artifact: Artifact) -> Belief:
         """The belief about the physics alone, as it was before parts were learned beside it."""

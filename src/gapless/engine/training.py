@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gapless.core import Artifact, key_for, nominal_belief
+from gapless.core import Artifact, key_for
 from gapless.core.artifact import artifact_id
 from gapless.exchange.curves import open_curves
 from gapless.nets.stored_policy import save_policy
@@ -22,10 +22,15 @@ Way = tuple[Train, Artifact | None]
 
 
 def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
-    """A policy for everything that the belief allows: the best of the recipe's ways there."""
+    """A policy for everything that the belief allows: the best of the recipe's ways there.
+
+    Where the policy to begin with is of a kind that the recipe does not go on from, it begins anew.
+    """
     workspace = stages.workspace
-    passed = None if begin_with is None else float(begin_with.figures["passed"])
-    ways: list[Way] = [(recipe, begin_with if goes_on else None) for recipe, goes_on in stages.recipe.ways(passed)]
+    if begin_with is not None and not _goes_on(stages, begin_with):
+        stages.tell("the policy before is of another kind, beginning anew")
+        begin_with = None
+    ways: list[Way] = [(r, begin_with if goes_on else None) for r, goes_on in stages.recipe.ways(_passed(begin_with))]
     made_of = {} if belief is None else {"belief": belief.id}
     made_of |= {} if begin_with is None else {"begin_with": begin_with.id}
     made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
@@ -55,15 +60,21 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     return made
 
 
+def _passed(policy: Artifact | None) -> float | None:
+    return None if policy is None else float(policy.figures["passed"])
+
+
+def _goes_on(stages: Stages, policy: Artifact) -> bool:
+    """Whether every way that would go on from this policy can."""
+    ways, loaded = stages.recipe.ways(_passed(policy)), stages.policy(policy)
+    return all(recipe.method.takes(loaded) for recipe, goes_on in ways if goes_on)
+
+
 def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) -> Trained:
     """Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
     (recipe, begin_with), workspace = way, stages.workspace
-    name, known = (
-        workspace.settings.name,
-        nominal_belief(workspace.parameters) if belief is None else stages.belief(belief),
-    )
     run = f"{stages.crank}-{progress.parent.name}-{progress.name}"
-    curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, name, run)
+    curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, workspace.settings.name, run)
 
     def told(steps: int, figures: dict[str, float]) -> None:
         curves.note(steps, figures)
@@ -74,6 +85,6 @@ def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) 
     along = Along(begin, checkpoint=Checkpoint(progress), tell=told)
     key = key_for(stages.seed, "train", stages.crank)
     try:
-        return train(stages.simulator(belief), known, workspace.task, recipe, key, along)
+        return train(stages.simulator(belief), stages.believed(belief), workspace.task, recipe, key, along)
     finally:
         curves.close()

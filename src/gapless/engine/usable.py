@@ -1,9 +1,12 @@
 """Logs that have something to say, and why others have not."""
 
 from gapless.core import Artifact, GaplessError, Log
-from gapless.logs import read_logs
+from gapless.logs import read_logs, split, split_each
 
 from .episodes import LOGS, SHORTEST, good_part, steady_part, teaches
+
+FEW = 4
+"""Logs below which holding out a whole one would keep the fit from what was recorded last."""
 
 
 def usable(logs: list[Artifact]) -> list[Log]:
@@ -15,6 +18,11 @@ def usable(logs: list[Artifact]) -> list[Log]:
     if not found:
         raise GaplessError("there are no logs to learn from. Collect or import some first.")
     return found
+
+
+def parted(logs: list[Log], one_by_one: bool) -> tuple[list[Log], list[Log]]:
+    """Logs to learn from and logs held out; a few that were recorded one by one, each to teach something, are cut each."""
+    return split_each(logs) if one_by_one and len(logs) < FEW else split(logs)
 
 
 def too_short(logs: list[Log]) -> str:

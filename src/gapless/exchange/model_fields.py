@@ -46,6 +46,8 @@ def write_fields(spec: mujoco.MjSpec, nominal: mujoco.MjModel, calibrated: mujoc
     for geom in spec.geoms:
         if not _same(nominal, calibrated, "geom_friction", geom.id):
             geom.friction = calibrated.geom_friction[geom.id]
+        if not _same(nominal, calibrated, "geom_solref", geom.id):
+            geom.solref = calibrated.geom_solref[geom.id]
     spec.option.gravity = calibrated.opt.gravity
 
 

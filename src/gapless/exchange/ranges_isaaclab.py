@@ -15,6 +15,7 @@ from .terms import Literal, Term, Terms, call, identifiers, not_carried, setting
 GAINS = ("gain", "damping")
 DRAWN = {"operation": "abs", "distribution": "uniform"}
 REASONS = {
+    ("geom", "softness"): "the geom belongs to the world, which is no part of the asset",
     ("actuator", "gain"): "Isaac Lab has no term for the strength of an actuator that is no position servo",
     ("joint", "stiffness"): "Isaac Lab has no term for a joint's own spring",
     ("body", "inertia"): "Isaac Lab's inertia term would undo its mass term",

@@ -17,6 +17,7 @@ FIELDS = {
     ("geom", "sliding"): "dr.geom_friction",
 }
 REASONS = {
+    ("geom", "softness"): "dr has no function for how soft a contact is",
     ("actuator", "gain"): "dr has no function for the gain of an actuator that is no position servo",
     ("body", "inertia"): "dr scales inertia with mass only",
     ("gravity", "tilt_x"): "dr has no function for gravity",

@@ -8,6 +8,8 @@ from .fleet import Fleet, fleet
 from .gap import Gap, gap
 from .identify import Identified, Identify, identify
 from .noise import sensor_noise
+from .own_episodes import Lesson, lesson_of
+from .posterior import lasting_doubt
 from .preflight import Finding, apply_fix, preflight
 from .residual import LearnResidual, Learnt, learn_residual, with_residual
 from .residual_map import ResidualMap, residual_maps
@@ -28,6 +30,7 @@ __all__ = [
     "Identify",
     "LearnResidual",
     "Learnt",
+    "Lesson",
     "NoSafeMotion",
     "Performance",
     "ResidualMap",
@@ -39,7 +42,9 @@ __all__ = [
     "fleet",
     "gap",
     "identify",
+    "lasting_doubt",
     "learn_residual",
+    "lesson_of",
     "preflight",
     "residual_maps",
     "sensor_noise",

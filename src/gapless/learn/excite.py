@@ -136,7 +136,7 @@ class _Search:
         recipe = self.recipe
         random = quieter(self._random(recipe.candidates), np.array([self.first_loudness]))
         first, courses = self._as_loud_as_safe(random)
-        self.teaching = Teaching(self.simulator, self.belief, self._noise(courses), recipe.window_s)
+        self.teaching = Teaching(self.simulator, self.belief, noise_of(self.belief, courses), recipe.window_s)
         tried = self._judged(first, courses)
         for k in range(1, recipe.generations):
             tell(k / (recipe.generations + 1))
@@ -190,12 +190,6 @@ class _Search:
             course = self._courses(genomes)
         return genomes, course
 
-    def _noise(self, course: Course) -> dict[str, float]:
-        """The sensors' deviations: as believed, or guessed from how far they move."""
-        believed = dict(zip(self.belief.names, self.belief.centre, strict=True))
-        moved = {n: float(np.std(np.nan_to_num(v))) for n, v in course.seen.items()}
-        return {n: max(float(believed.get(f"{n}.noise", GUESSED_NOISE * m)), 1e-9) for n, m in moved.items()}
-
     def _judged(self, genomes: Genomes, course: Course) -> _Tried:
         usage, scored = self.trial.usage(course).max(axis=1), self.recipe.scored
         cost = np.log(self._expected(course, np.arange(scored)).mean(axis=-1)).mean(axis=1)
@@ -242,11 +236,15 @@ class _Search:
             motion: Block = Excitation(interface, sent, pull, middle, low, high, most)
         else:
             motion = AroundPolicy(policy, interface, sent, low, high, most, jnp.asarray(reach.rest, jnp.float32))
-        first = np.arange(1)
-        relative = np.sqrt(self._expected(course, first)[0, 0]) * self.teaching.sizes(self._some(first))[0]
-        names = [self.belief.names[k] for k in self.teaching.free]
-        now = {n: float(np.sqrt(self.belief.covariance[k, k])) for n, k in zip(names, self.teaching.free, strict=True)}
-        return Design(motion, rows, now, dict(zip(names, relative.tolist(), strict=True)), usage, course)
+        now, after = self.teaching.deviations(self.draws, course)
+        return Design(motion, rows, now, after, usage, course)
+
+
+def noise_of(belief: Gaussian, course: Course) -> dict[str, float]:
+    """The sensors' deviations: as believed, or guessed from how far they move."""
+    believed = dict(zip(belief.names, belief.centre, strict=True))
+    moved = {n: float(np.std(np.nan_to_num(v))) for n, v in course.seen.items()}
+    return {n: max(float(believed.get(f"{n}.noise", GUESSED_NOISE * m)), 1e-9) for n, m in moved.items()}
 
 
 def _joined(a: _Tried, b: _Tried) -> _Tried:

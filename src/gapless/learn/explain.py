@@ -6,7 +6,17 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from gapless.core import Belief, GaplessError, Gaussian, Log, Parameter, Simulator, generator_for, nominal_belief
+from gapless.core import (
+    Belief,
+    GaplessError,
+    Gaussian,
+    Log,
+    Parameter,
+    Params,
+    Simulator,
+    generator_for,
+    nominal_belief,
+)
 
 from .fewest import Doubt, departures
 from .identify import bounds_of
@@ -109,18 +119,15 @@ def explain(
     problem = Problem(Shooting(simulator, windows, names, fixed), bounds, per_query(windows, sensor_noise(logs)))
     whole = fit(problem, begin, recipe.iterations)
     misfit = _misfit(whole, windows)
-    view = View(problem, families, np.array([p.low for p in doubted]), misfit)
+    view = View(problem, families, fixed, np.array([p.low for p in doubted]), misfit)
     doubt = view.doubt(whole.params, whole.slopes)
     kept = departures(doubt)
-    draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
     for last in (False, True):
+        draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
         if not kept.any():
             break
-        some = _part(bounds, kept, view.low)
-        chosen = tuple(n for n, k in zip(names, kept, strict=True) if k)
-        reduced = Problem(Shooting(simulator, windows, chosen, fixed), some, problem.level)
+        reduced = view.only(kept)
         again = fit(reduced, doubt.values(kept)[kept], recipe.iterations)
-        draws[:] = bounds.centre
         draws[:, kept] = _around(again, reduced, misfit, recipe.draws, seed)
         if last:
             break
@@ -139,10 +146,19 @@ class View:
 
     problem: Problem
     families: tuple[str, ...]
+    fixed: Params
+    """Nominal values of all."""
     low: Float[np.ndarray, " param"]
     """What parameters can be; the search may pass below."""
     misfit: float
     """Mean square of what the best fit leaves, in units of the noise."""
+
+    def only(self, kept: Bool[np.ndarray, " param"]) -> Problem:
+        """The same with all others at nominal, and nothing below what can be."""
+        shooting, bounds = self.problem.shooting, self.problem.bounds
+        chosen = tuple(n for n, k in zip(shooting.names, kept, strict=True) if k)
+        part = Bounds(bounds.centre[kept], bounds.deviation[kept], self.low[kept], bounds.high[kept])
+        return Problem(Shooting(shooting.simulator, shooting.windows, chosen, self.fixed), part, self.problem.level)
 
     def doubt(self, params: Float[np.ndarray, " param"], slopes: Slopes) -> Doubt:
         """Where logs put everything, seen from some parameters, and how surely: windows that pull apart are less sure."""
@@ -182,10 +198,6 @@ def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:
     low = np.array([-p.high if p.family == "sensing" and p.name.endswith(".latency") else p.low for p in doubted])
     centre = np.array([p.nominal for p in doubted])
     return Gaussian(tuple(p.name for p in doubted), centre, np.diag(((high - low) / 4) ** 2), low, high)
-
-
-def _part(bounds: Bounds, kept: np.ndarray, low: np.ndarray) -> Bounds:
-    return Bounds(bounds.centre[kept], bounds.deviation[kept], low[kept], bounds.high[kept])
 
 
 def _misfit(found: Fit, windows: Windows) -> float:

@@ -33,7 +33,7 @@ def posterior(
 ) -> Posterior:
     """The parameters' distribution; every parameter keeps some `doubt` where the model does not explain the logs."""
     covariance = covariance_of(problem, found, chi_square)
-    covariance = covariance + np.diag(misfit(chi_square / CHANCE) * (doubt * found.params) ** 2)
+    covariance = covariance + np.diag((lasting_doubt(chi_square, doubt) * found.params) ** 2)
     if shape == "gaussian" or (shape == "auto" and misfit(chi_square) == 1.0):
         return Posterior(found.params, covariance)  # what the model cannot explain drowns the posterior's shape
     likelihood = Likelihood(problem, found, chi_square)
@@ -45,6 +45,11 @@ def posterior(
         return Posterior(found.params, covariance, bent)
     cloud = _widened(found_there, covariance - told, problem.bounds, seed)
     return Posterior(cloud.mean(axis=0), np.cov(cloud.T).reshape(covariance.shape), bent, cloud)
+
+
+def lasting_doubt(chi_square: float, doubt: float) -> float:
+    """Relative deviation that every parameter keeps, whatever is recorded: up to `doubt` where the model explains nothing."""
+    return doubt * float(np.sqrt(misfit(chi_square / CHANCE)))
 
 
 def misfit(chi_square: float) -> float:

@@ -58,6 +58,14 @@ class Teaching:
         before = known * size[:, :, None] * size[:, None, :]
         return np.diagonal(np.linalg.inv(before + self.information(draws, course)), axis1=-2, axis2=-1)
 
+    def deviations(self, draws: Params, course: Course) -> tuple[dict[str, float], dict[str, float]]:
+        """Of each parameter: its deviation today, and the one expected after the first motion as it goes in the first draw."""
+        first = {n: np.asarray(v)[:1] for n, v in draws.items()}
+        after = np.sqrt(self.expected(first, course.only(0).in_draws(1))[0, 0]) * self.sizes(first)[0]
+        today = np.sqrt(np.diag(self.belief.covariance))[self.free]
+        names = [self.belief.names[k] for k in self.free]
+        return dict(zip(names, today.tolist(), strict=True)), dict(zip(names, after.tolist(), strict=True))
+
     def information(self, draws: Params, course: Course) -> Float[np.ndarray, "motion draw param param"]:
         """What the windows of each motion say about the relative parameters, each window's start eliminated."""
         begins = self._begins(course)

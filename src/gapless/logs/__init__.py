@@ -6,7 +6,7 @@ from .files import content_digest
 from .importing import import_logs
 from .mapping import Mapping, Reading, mapping_from_dict, mapping_to_toml, read_mapping
 from .proposal import propose_mapping
-from .split import piece, split
+from .split import piece, split, split_each
 from .store import read_logs, write_logs
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "read_mapping",
     "require_sound",
     "split",
+    "split_each",
     "write_logs",
 ]

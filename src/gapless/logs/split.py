@@ -27,6 +27,12 @@ def split(logs: Sequence[Log], held_out_share: float = 0.25) -> tuple[list[Log],
     return [log for i, log in enumerate(logs) if i not in held], [logs[i] for i in held]
 
 
+def split_each(logs: Sequence[Log], held_out_share: float = 0.25) -> tuple[list[Log], list[Log]]:
+    """Logs cut in time, the last part of each held out: every motion is learnt from, and every one is judged by."""
+    parts = [_cut(log, held_out_share) for log in logs]
+    return [log for first, _ in parts for log in first], [log for _, last in parts for log in last]
+
+
 def _cut(log: Log, held_out_share: float) -> tuple[list[Log], list[Log]]:
     if len(log) < 2:
         return [log], []

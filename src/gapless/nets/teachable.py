@@ -79,7 +79,7 @@ class Teachable(SeeingPolicy):
 
     def settled(self, network: eqx.nn.MLP) -> NetworkPolicy:
         """The policy that is left once this network is the one to keep: nothing in it explores or changes any more."""
-        return NetworkPolicy(self.interface, self.observe, self.shift, self.scale, network)
+        return NetworkPolicy(self.interface, self.observe, *(self.shift, self.scale), network=network)
 
 
 def by_gradient(policy: NetworkPolicy, judge: int, key: PRNGKeyArray) -> Teachable:
@@ -124,4 +124,5 @@ def moved(network: eqx.nn.MLP, change: Any) -> eqx.nn.MLP:
 
 def _teachable(policy: NetworkPolicy, manner: Manner) -> Teachable:
     assert isinstance(policy.network, eqx.nn.MLP)
-    return Teachable(policy.interface, policy.observe, policy.shift, policy.scale, policy.network, manner)
+    eyes = policy.shift, policy.scale
+    return Teachable(policy.interface, policy.observe, *eyes, network=policy.network, manner=manner)

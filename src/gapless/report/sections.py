@@ -4,6 +4,7 @@ from .actuators import actuators
 from .adaptations import adaptations
 from .causes import causes_chart, losses_chart
 from .charts import gap_chart, gap_heights, learning_chart, prediction_chart, returns_chart
+from .decisions import decisions
 from .document import Section, missing
 from .fits import Fit
 from .insight import bugs, excitation, parts, unexplained
@@ -27,7 +28,7 @@ def sections(story: Story, without_film: str = "") -> list[Section]:
     """All parts of the page, in order."""
     learned = (bugs, excitation, prediction, gap, unexplained, parameters, causes)
     used = (learning, forecasts, verdicts)
-    begin = [loop(story), film(story, without_film), *(tell(story) for tell in learned)]
+    begin = [loop(story), *decisions(story), film(story, without_film), *(tell(story) for tell in learned)]
     end = [*(tell(story) for tell in used), *adaptations(story), *terms(story), *scenarios(story), lineage(story)]
     return [*begin, *parts(story), *actuators(story), *end]
 

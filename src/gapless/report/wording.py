@@ -53,8 +53,8 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{fixed(low, decimals)} to {fixed(high, decimals)}"
 
 
-def percent(share: float | None) -> str:
-    return UNKNOWN if share is None else f"{fixed(100 * share, 0)}{NO_BREAK_SPACE}%"
+def percent(share: float | None, decimals: int = 0) -> str:
+    return UNKNOWN if share is None else f"{fixed(100 * share, decimals)}{NO_BREAK_SPACE}%"
 
 
 def short(value: float) -> str:

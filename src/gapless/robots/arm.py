@@ -61,7 +61,7 @@ class ArmReality(Mechanism):
             "damping": nominal_damping * both(1.5, 2.1),
             "coulomb": 10 * nominal_gain * both(0.03, 0.06),
             "latency_s": between(0.014, 0.030),
-            "noise": (1e-3, 1e-3),
+            "noise": (1.5e-3, 1.5e-3),
             "jitter_s": between(0.004, 0.008),
             "stribeck": between(0.5, 0.9),
             "bristle": np.array([200.0, 70.0]) * between(0.7, 1.3),

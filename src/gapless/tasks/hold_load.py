@@ -16,7 +16,7 @@ TARGET_M = (0.5275, -0.0765)
 """Where the tip should be, ahead of and above the shoulder."""
 WIDTH_M = 0.03
 """Distance from the target at which the tip is worth little."""
-AWAY_M = 0.71
+AWAY_M = 0.709
 """Distance of the hanging tip from the target."""
 LIFTED_S = 1.0
 """Time to get there; what is judged comes after it."""

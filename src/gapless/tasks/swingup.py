@@ -114,6 +114,7 @@ class SwingUp(PoleTask):
 
     name = "swingup"
     base, pole, base_joint, pole_joint = "cart.position", "pole.angle", "slider", "hinge"
+    easy: ClassVar[Mapping[str, float]] = {"hinge.position": np.pi}
     reach, begins, calm_rad_s, left = 0.42, 0.05, 4.0, "the cart left the rail"
     measurements = (Channel("cart.position", unit="m"), Channel("pole.angle", unit="rad"))
     mirror: ClassVar[Mapping[str, float]] = {"cart.position": -1.0, "pole.angle": -1.0, "motor": -1.0}
@@ -125,6 +126,7 @@ class RotarySwingUp(PoleTask):
 
     name = "rotary-swingup"
     base, pole, base_joint, pole_joint = "arm.angle", "pendulum.angle", "arm", "pendulum"
+    easy: ClassVar[Mapping[str, float]] = {"pendulum.position": np.pi}
     reach, begins, calm_rad_s, left = 2.0, 0.1, 6.0, "the arm wound its cable too far"
     measurements = (Channel("arm.angle", unit="rad"), Channel("pendulum.angle", unit="rad"))
     mirror: ClassVar[Mapping[str, float]] = {"arm.angle": -1.0, "pendulum.angle": -1.0, "motor": -1.0}

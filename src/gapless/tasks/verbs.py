@@ -43,6 +43,7 @@ class Goal(Task):
         self.half = (self.high - self.low) / 2
         self.value = self.default if value is None else value
         self.commands, self.measurements = interface.commands, interface.measurements
+        self.easy = {f"{self.joint}.position": self.value}
         self.observe = Observation(tuple(f for c in stretches for f in _features(c, stretches[c][4])), commands=3)
 
     @property

@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Belief
 from gapless.nets.seeing import SeeingPolicy
 
 from .experience import Experience, Held, Sight, strong
@@ -49,8 +48,8 @@ class Batches(Learning):
     def policy(self) -> SeeingPolicy:
         return self._rule.policy(self.learner)
 
-    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
-        self._held = self._experience.begin(self._rule.weights(self.learner), key, belief)
+    def begin(self, key: PRNGKeyArray, place: Place | None = None) -> None:
+        self._held = self._experience.begin(self._rule.weights(self.learner), key, place)
 
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
         if self._held is None:

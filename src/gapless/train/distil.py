@@ -66,6 +66,9 @@ class Distil(Method):
                 f"{self.teacher.network!r}. Choose 'mlp'."
             )
 
+    def takes(self, policy: SeeingPolicy) -> bool:
+        return isinstance(policy, NetworkPolicy) and not policy.told
+
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Phases:
         keys = jax.random.split(key)
         length, left = share_of(self.budget, self.teaching, self.per_iteration)

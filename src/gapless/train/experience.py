@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Belief, Params, Signals, Simulator
+from gapless.core import Params, Signals, Simulator
 from gapless.nets.seeing import SeeingPolicy
 from gapless.simulators import Agent, Loop, Restart, changing
 from gapless.simulators.changing import as_now, changed_params
@@ -33,7 +33,7 @@ class Held(NamedTuple):
     carry: Any
     last: Any
     doubts: Any
-    """The belief's arrays. They travel with the worlds: a program compiled for one belief then serves the next."""
+    """The arrays of the belief and of the starts. They travel with the worlds: a program compiled for some serves the next."""
 
 
 Decide = Callable[[Any, Any, Sight, PRNGKeyArray], tuple[Any, Any, dict[str, Any]]]
@@ -56,14 +56,14 @@ class Experience:
         self._changed = changed_params(self.simulator)
         self.observed_width, self.known_width = place.task.observe.width(place.simulator.interface), known_width(place)
         self._policy, self._decide = policy, decide
-        self._static = eqx.partition(place.belief.prepared(), eqx.is_array)[1]
+        self._static = _drawn_from(place)[1]
         self._loop = Loop(self.simulator, Agent(self._look, self._act))
         self._drawn = eqx.filter_jit(self._draw)
 
-    def begin(self, weights: Any, key: PRNGKeyArray, belief: Belief | None = None) -> Held:
-        """All worlds at their starts, with params from the belief: the place's, or another of the same form."""
+    def begin(self, weights: Any, key: PRNGKeyArray, place: Place | None = None) -> Held:
+        """All worlds at their starts, with the belief and the starts of its place, or of another of the same form."""
         keys = jax.random.split(key, 4)
-        doubts = eqx.partition((belief or self.place.belief).prepared(), eqx.is_array)[0]
+        doubts = _drawn_from(place or self.place)[0]
         drawn = params, start = self._drawn(doubts, keys[0])
         carry = {
             "memory": jax.vmap(self._policy.init)(jax.random.split(keys[1], self.worlds)), "params": params, "next": drawn,
@@ -86,9 +86,10 @@ class Experience:
 
     def _draw(self, doubts: Any, key: PRNGKeyArray) -> tuple[Params, Signals]:
         """What each world begins its next episode with. Drawn once per batch: drawing at every end costs more than a step."""
-        keys = jax.random.split(key)
-        belief = eqx.combine(doubts, self._static)
-        return belief.sample(keys[0], self.worlds), self.place.task.explore(keys[1], self.worlds)
+        keys, task = jax.random.split(key), self.place.task
+        belief, starts = eqx.combine(doubts, self._static)
+        begins = task.explore(keys[1], self.worlds) if starts is None else starts.draw(task, keys[1], self.worlds)
+        return belief.sample(keys[0], self.worlds), begins
 
     def _known(self, observation: Any, privileged: Signals, params: Params) -> Any:
         params = as_now(params, privileged, self._changed)
@@ -124,6 +125,11 @@ class Experience:
         now = {"memory": memory, "age": jnp.where(fresh, 0, carry["age"]), "unit": jnp.clip(unit, -1, 1)}
         noted = {**noted, "observation": observation, "known": known, "unit": unit, "fresh": fresh, "change": change}
         return {**carry, **now, "command": command, "measurement": seen}, command, noted
+
+
+def _drawn_from(place: Place) -> tuple[Any, Any]:
+    """Belief and starts of a place: their arrays, and the rest."""
+    return eqx.partition((place.belief.prepared(), place.starts), eqx.is_array)
 
 
 def drawn_params(place: Place) -> tuple[str, ...]:

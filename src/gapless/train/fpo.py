@@ -57,6 +57,9 @@ class FlowMethod(OnPolicy):
     ) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """The loss and the KL divergence, from how much smaller each flow-matching loss is than before."""
 
+    def takes(self, policy: SeeingPolicy) -> bool:
+        return isinstance(policy, FlowPolicy)
+
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         rule = FlowRule(self, place, self.going_on(begin_with, FlowPolicy))
         return Batches(place, self, rule, rule.new(key))

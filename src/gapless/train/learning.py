@@ -7,9 +7,11 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief, GaplessError, Simulator, Task
+from gapless.nets.policy import NetworkPolicy
 from gapless.nets.seeing import SeeingPolicy
 
 from .guard import Guard
+from .randomization.starts import GradedStarts
 
 Kind = TypeVar("Kind", bound=SeeingPolicy)
 
@@ -25,6 +27,8 @@ class Place(NamedTuple):
     belief: Belief
     task: Task
     guard: Guard | None = None
+    starts: GradedStarts | None = None
+    """Where training episodes begin, if not where the task says."""
 
 
 class Learning(ABC):
@@ -43,8 +47,8 @@ class Learning(ABC):
         """The policy as it is now."""
 
     @abstractmethod
-    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
-        """All worlds begin anew, with params from the place's belief or another of its form; what was learnt stays."""
+    def begin(self, key: PRNGKeyArray, place: Place | None = None) -> None:
+        """All worlds begin anew, in its place or with another belief and starts of the same form; what was learnt stays."""
 
     @abstractmethod
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
@@ -56,6 +60,8 @@ class Method(ABC):
     """A way of training; every one has a word by which it is asked for."""
 
     word: ClassVar[str]
+    through_physics: ClassVar[bool] = False
+    """Whether it follows gradients through the simulator, which then must be traceable."""
 
     worlds: int = 64
     """Worlds stepped side by side."""
@@ -76,6 +82,18 @@ class Method(ABC):
     @abstractmethod
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         """A training of this kind, going on from a policy where one is given."""
+
+    def takes(self, policy: SeeingPolicy) -> bool:
+        """Whether this way can go on from such a policy; else it has to begin anew."""
+        return isinstance(policy, NetworkPolicy)
+
+    def require_place(self, simulator: Simulator) -> None:
+        """Raise where this way needs gradients through the physics and the simulator has none."""
+        if self.through_physics and not simulator.traceable:
+            raise GaplessError(
+                f"{self.word} needs gradients through the physics, and the simulator of {simulator.interface.robot!r} cannot "
+                "be traced. Train in one that can, such as a clone of it (gapless clone), or choose ppo."
+            )
 
     def going_on(self, begin_with: SeeingPolicy | None, kind: type[Kind]) -> Kind | None:
         """The policy to go on from, where there is one; raises unless it is of the kind that this way trains."""

@@ -27,7 +27,7 @@ from .experience import Sight, known_width
 from .judged import eyes_of, normal, noticed, undoubted
 from .learning import HOLD, Learning, Method, Place
 from .replay import Replay, Rows, inserted, new_replay, sampled
-from .squash import require_feed_forward
+from .squash import is_feed_forward, require_feed_forward
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,9 @@ class OffPolicy(Method):
     @abstractmethod
     def rule(self, place: Place, begin_with: NetworkPolicy | None) -> "OffPolicyRule":
         """How it explores and what it aims at."""
+
+    def takes(self, policy: SeeingPolicy) -> bool:
+        return is_feed_forward(policy)
 
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         rule = self.rule(place, self.going_on(begin_with, NetworkPolicy))

@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Belief, GaplessError
+from gapless.core import GaplessError
 from gapless.nets.seeing import SeeingPolicy
 
 from .batches import Batches
-from .learning import Learning
+from .learning import Learning, Place
 
 HandOver = Callable[[Any, Any], Any]
 """(learner of the second, policy of the first): the learner with which the second begins."""
@@ -22,7 +22,7 @@ class Phases(Learning):
 
     def __init__(self, first: Batches, second: Batches, length: int, hand_over: HandOver) -> None:
         self._first, self._second, self._length, self._hand_over = first, second, length, hand_over
-        self._done, self._belief = 0, None
+        self._done, self._place = 0, None
 
     @property
     def learner(self) -> dict[str, Any]:
@@ -49,9 +49,9 @@ class Phases(Learning):
         """The first one's policy as it is now: a teacher, or a base."""
         return self._first.policy
 
-    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
-        self._belief = belief
-        (self._first if self._done < self._length else self._second).begin(key, belief)
+    def begin(self, key: PRNGKeyArray, place: Place | None = None) -> None:
+        self._place = place
+        (self._first if self._done < self._length else self._second).begin(key, place)
 
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
         keys = jax.random.split(key, 3)
@@ -60,7 +60,7 @@ class Phases(Learning):
         notes = self._first.iterate(keys[0], early) if early else {}
         if early and self._done >= self._length:
             self._second.learner = self._hand_over(self._second.learner, self._first.policy)
-            self._second.begin(keys[1], self._belief)
+            self._second.begin(keys[1], self._place)
         return self._second.iterate(keys[2], times - early) if times > early else notes
 
 

@@ -53,6 +53,9 @@ class Rma(Method):
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
 
+    def takes(self, policy: SeeingPolicy) -> bool:
+        return isinstance(policy, NetworkPolicy) and isinstance(policy.network, Adapting)
+
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Phases:
         """Always anew: what the latent of another policy meant, only its own encoder knew."""
         keys = jax.random.split(key)

@@ -67,6 +67,9 @@ class Sapg(OnPolicy):
     def shape(self) -> Shape:
         return Shape(self.hidden, "mlp", self.told)
 
+    def takes(self, policy: SeeingPolicy) -> bool:
+        return isinstance(policy, NetworkPolicy) and isinstance(policy.network, eqx.nn.MLP)
+
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         rule = SapgRule(self, place, self.going_on(begin_with, NetworkPolicy))
         return Batches(place, self, rule, rule.new(key))

@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from gapless.core import Belief, GaplessError
+from gapless.core import GaplessError
 from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.seeing import SeeingPolicy
@@ -27,7 +27,7 @@ from .descent import orders
 from .experience import Experience, Held, Sight, strong
 from .judged import answers, eyes_of, normal, noticed, undoubted
 from .learning import Learning, Method, Place
-from .squash import before_tanh, require_feed_forward
+from .squash import before_tanh, is_feed_forward, require_feed_forward
 
 HOLD = 0.1
 """Share of the budget in which only the critic learns, so that a fresh one does not spoil a trained policy."""
@@ -38,6 +38,7 @@ class ShortHorizon(Method):
     """Short-horizon actor-critic; needs a traceable simulator."""
 
     word: ClassVar[str] = "shac"
+    through_physics: ClassVar[bool] = True
 
     hidden: tuple[int, int] = (64, 2)
     """Width and number of hidden layers, of policy and critic alike."""
@@ -69,6 +70,9 @@ class ShortHorizon(Method):
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
 
+    def takes(self, policy: SeeingPolicy) -> bool:
+        return is_feed_forward(policy)
+
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         return Windows(self, place, key, self.going_on(begin_with, NetworkPolicy))
 
@@ -92,11 +96,7 @@ class Windows(Learning):
 
     def __init__(self, recipe: ShortHorizon, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None) -> None:
         interface = place.simulator.interface
-        if not place.simulator.traceable:
-            raise GaplessError(
-                f"shac needs gradients through the physics, and the simulator of {interface.robot!r} cannot be traced. Train "
-                "in one that can, such as a clone of it (gapless clone), or choose ppo."
-            )
+        recipe.require_place(place.simulator)
         self.recipe, self.steps_done = recipe, 0
         like = begin_with or new_policy(interface, place.task.observe, Shape(recipe.hidden), key)
         require_feed_forward(like, recipe.word)
@@ -114,8 +114,8 @@ class Windows(Learning):
     def policy(self) -> NetworkPolicy:
         return self.learner.policy
 
-    def begin(self, key: PRNGKeyArray, belief: Belief | None = None) -> None:
-        self._held = self._experience.begin(_acting(self.learner.policy, self.learner.log_noise), key, belief)
+    def begin(self, key: PRNGKeyArray, place: Place | None = None) -> None:
+        self._held = self._experience.begin(_acting(self.learner.policy, self.learner.log_noise), key, place)
 
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
         if self._held is None:

@@ -7,11 +7,17 @@ from jaxtyping import Array, Float
 from gapless.core import GaplessError
 from gapless.nets.policy import NetworkPolicy, shape_of
 from gapless.nets.recall import advance
+from gapless.nets.seeing import SeeingPolicy
+
+
+def is_feed_forward(policy: SeeingPolicy) -> bool:
+    """Whether a policy neither remembers nor is told more than a robot measures, and answers with one command."""
+    return isinstance(policy, NetworkPolicy) and shape_of(policy).kind == "mlp" and not policy.told
 
 
 def require_feed_forward(policy: NetworkPolicy, word: str) -> None:
     """Raise where a policy remembers, or is told more than a robot measures."""
-    if shape_of(policy).kind != "mlp" or policy.told:
+    if not is_feed_forward(policy):
         raise GaplessError(
             f"this policy for {policy.interface.robot!r} has a memory or is told params, and {word} goes on only from "
             "feed-forward ones that see measurements. Train it with ppo, or begin anew."

@@ -14,7 +14,7 @@ from .guard import Guard
 from .learning import Method, Place
 from .look import Look
 from .ppo import Ppo
-from .randomization.trained_over import Over, trained_over
+from .randomization.trained_over import Begins, Over, trained_over
 
 Told = Callable[[int, dict[str, float]], None]
 """Takes the control periods so far and what the training looks like there, its "return" among it."""
@@ -29,6 +29,9 @@ class Train:
     over: Over = "belief"
     """What is randomized: all that the belief still allows, the classic table of ranges around the data sheet, or ranges that
     grow while the policy passes at their edges. Policies are looked at over the belief, whatever they were trained over."""
+    starts: Begins = "task"
+    """Where training episodes begin: where the task says, or graded from its easy start to its own, mostly where about half pass.
+    Policies are looked at from the task's own starts, whatever they began from in training."""
     looks: int = 12
     """Evaluations on the way; the best policy of them is kept."""
     worlds: int = 64
@@ -77,10 +80,11 @@ def train(
 ) -> Trained:
     """The policy with the best mean return over the belief, and no worse than the one begun with."""
     keys, guard = jax.random.split(key, 3), along.guard
-    over = trained_over(recipe.over, simulator, belief, task)
-    learning = recipe.method.learning(Place(simulator, over.belief, task, guard), keys[0], along.begin_with)
-    place = (simulator, belief) if guard is None else (guard.elsewhere, guard.belief)
-    look = Look(*place, task, recipe.worlds, keys[1])
+    over = trained_over(recipe.over, recipe.starts, simulator, belief, task)
+    place = Place(simulator, over.belief, task, guard, over.starts)
+    learning = recipe.method.learning(place, keys[0], along.begin_with)
+    judged = (simulator, belief) if guard is None else (guard.elsewhere, guard.belief)
+    look = Look(*judged, task, recipe.worlds, keys[1])
     seen = [] if along.begin_with is None else [Seen(along.begin_with, 0, *look.at(along.begin_with))]
     if along.checkpoint is not None:
         learning.learner, seen = along.checkpoint.read(learning.learner, learning.policy, seen)
@@ -92,7 +96,7 @@ def train(
         if learning.ready and _settled(seen, recipe):
             break
         # Worlds begin anew at every look: a training that was interrupted goes on as one that was not.
-        learning.begin(jax.random.fold_in(keys[2], 3 * k), over.belief)
+        learning.begin(jax.random.fold_in(keys[2], 3 * k), place._replace(belief=over.belief, starts=over.starts))
         notes = learning.iterate(jax.random.fold_in(keys[2], 3 * k + 1), per_look)
         steps = (k + 1) * per_look * recipe.method.per_iteration
         seen.append(Seen(learning.policy, steps, *look.at(learning.policy)))

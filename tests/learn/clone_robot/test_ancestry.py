@@ -4,6 +4,7 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 import pytest
 
@@ -11,11 +12,11 @@ from gapless.core import GaplessError, generator_for
 from gapless.learn.clone_robot import FitClone, Teach
 from gapless.learn.clone_robot.ancestry import Ancestry, Relative, descendant, foretelling_loss, in_slots
 from gapless.learn.clone_robot.cousins import Cousin
-from gapless.learn.clone_robot.fit import Body, Stage, new_limb, stretch_loss
+from gapless.learn.clone_robot.fit import Body, Stage, stretch_loss
 from gapless.learn.clone_robot.lessons import lessons
-from gapless.learn.clone_robot.questions import introduced, periods_asked
+from gapless.learn.clone_robot.questions import inherited, periods_asked
 from gapless.learn.clone_robot.relatives import relative
-from gapless.simulators.neural.ancestor import QUESTIONS, Ancestor, load_ancestor, save_ancestor
+from gapless.simulators.neural.ancestor import QUESTIONS, Ancestor, columns, load_ancestor, save_ancestor
 from gapless.simulators.neural.skeleton import Skeleton
 
 FEW = Teach(stretches=24, length=5, worlds=24)
@@ -37,11 +38,27 @@ def test_a_relative_in_slots_moves_as_the_robot_that_inherits(turntable: tuple[C
     skeleton = Skeleton(cousin.physics.model, PERIOD_S)
     body = Body(skeleton, lessons(cousin.physics, cousin.reach, (), FEW, generator_for(4, "drawn")))
     ancestor = Ancestor(jax.random.key(0), 16, 2, 8)
-    limb = new_limb(ancestor.trunk, body, jax.random.key(1))
-    own = ancestor.bequeath(limb, introduced(cousin.physics, limb))
+    own = inherited(ancestor, cousin.physics, body, jax.random.key(1))
     expected = stretch_loss(own, skeleton, jax.tree.map(jnp.asarray, body.lessons))
     found = foretelling_loss(ancestor, slots, jax.tree.map(jnp.asarray, slots.lessons), PERIOD_S)
     assert float(found) == pytest.approx(float(expected), rel=1e-4)
+
+
+def test_relatives_are_of_every_kind() -> None:
+    models = [relative(generator_for(k, "relative")).physics.model for k in range(30)]
+    assert {m.njnt for m in models} == {1, 2, 3}
+    assert {m.nu for m in models} == {1, 2}
+    assert {int(j) for m in models for j in m.actuator_trnid[:, 0]} == {0, 1, 2}
+    assert {int(m.jnt_type[0]) for m in models} == {int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)}
+
+
+def test_a_robot_with_more_joints_than_slots_is_refused() -> None:
+    inner = ""
+    for k in range(4):
+        inner = f'<body pos="0 0 -1"><joint name="j{k}" axis="0 1 0"/><geom size="0.1" contype="0"/>{inner}</body>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{inner}</worldbody></mujoco>")
+    with pytest.raises(GaplessError, match="at most 3 joints, and this one has 4"):
+        columns(Skeleton(model, PERIOD_S), model)
 
 
 def test_slots_without_a_joint_never_move(turntable: tuple[Cousin, Relative]) -> None:

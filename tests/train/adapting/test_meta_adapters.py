@@ -24,7 +24,7 @@ from gapless.train.meta.trials import Actors, Trials, everywhere, quiet
 KEY = jax.random.key(0)
 RECIPE = Train(Ppo(worlds=8, steps=8, budget=8 * 8 * 2, hidden=(8, 1)), looks=1, worlds=2)
 CLIMBS = EsMaml(3, Evolution(pairs=16, tasks=2, after=1, iterations=24, rate=0.1), (8, 1), looks=2)
-GOES_DOWN_SLOPES = Gradients(tasks=16, after=2, iterations=60, rate=1e-2)
+GOES_DOWN_SLOPES = Gradients(tasks=16, after=2, iterations=40, rate=1e-2, inner_rate=10.0)
 
 
 def means(folder: Path | None = None) -> Means:
@@ -73,6 +73,7 @@ def fits_both_wirings(adapter: Adapter, place: Place) -> None:
         assert machine.worth(policy) > 0.35  # of at most 0.8; who goes the wrong way has less than nothing
 
 
+@pytest.mark.slow
 def test_climbing_fits_motors_wired_either_way(run_right: Place) -> None:
     fits_both_wirings(CLIMBS, run_right)
 
@@ -98,7 +99,7 @@ def test_no_reward_reaches_the_step_that_needs_none(run_right: Place) -> None:
 
 
 def test_a_preparation_that_was_interrupted_goes_on_as_one_that_was_not(run_right: Place, tmp_path: Path) -> None:
-    small = replace(CLIMBS, outer=replace(CLIMBS.outer, pairs=2, tasks=1, iterations=2))
+    small = replace(CLIMBS, outer=replace(CLIMBS.outer, iterations=2))
     whole = small.prepared(run_right, means())
     looks = []
 

@@ -7,7 +7,7 @@ import pytest
 
 from gapless.core import GaplessError
 from gapless.simulators import MujocoSimulator
-from gapless.train.randomization import Pushes, classic, with_pushes
+from gapless.train.randomization import Pushes, adaptive, classic, with_pushes
 
 
 def moved(simulator: MujocoSimulator, push: float) -> np.ndarray:
@@ -41,6 +41,14 @@ def test_a_push_lasts_as_long_as_it_should_and_then_ends() -> None:
 def test_the_classic_table_knows_pushes(pendulum: MujocoSimulator) -> None:
     belief = classic(with_pushes(pendulum, {"hinge": 0.5}).parameters)
     assert belief.high[belief.names.index("hinge.push")] == 0.5
+
+
+def test_pushes_grow_with_the_ranges_that_adapt(pendulum: MujocoSimulator) -> None:
+    ranges = adaptive(with_pushes(pendulum, {"hinge": 0.5}).parameters)
+    edge = ("hinge.push", "high")
+    assert edge in ranges.edges and ("hinge.push", "low") not in ranges.edges  # there is nothing below no push
+    assert ranges.at(edge) == 0.0
+    assert ranges.told({edge: [True] * 20}).at(edge) == pytest.approx(0.05)
 
 
 def test_what_cannot_be_pushed_is_refused(pendulum: MujocoSimulator) -> None:

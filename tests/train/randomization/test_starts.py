@@ -5,12 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gapless.core import GaplessError, Task
 from gapless.core.conformance import check_task
 from gapless.simulators import MujocoSimulator
 from gapless.tasks import SwingUp
-from gapless.train.randomization import Curriculum, GradedStarts, Starts, WiderStarts
-
-UPRIGHT = {"hinge.position": jnp.asarray(np.pi)}
+from gapless.train.randomization import Curriculum, Starts, WiderStarts, graded_starts
 
 
 def test_training_begins_wider_and_the_robot_where_it_did() -> None:
@@ -24,21 +23,26 @@ def test_training_begins_wider_and_the_robot_where_it_did() -> None:
 
 
 def test_a_difficulty_is_a_share_of_the_way_from_the_easy_start_to_the_tasks_own() -> None:
-    graded = GradedStarts(SwingUp(), UPRIGHT)
-    own = SwingUp().start(jax.random.key(0), 3)
-    found = graded.at(jnp.array([0.0, 0.5, 1.0]), jax.random.key(0))
+    task = SwingUp()
+    graded, own = graded_starts(task, Curriculum()), task.start(jax.random.key(0), 3)
+    found = graded.at(task, jnp.array([0.0, 0.5, 1.0]), jax.random.key(0))
     assert found["hinge.position"][:, 0] == pytest.approx(
         [np.pi, 0.5 * np.pi + 0.5 * float(own["hinge.position"][1, 0]), float(own["hinge.position"][2, 0])], abs=1e-5
     )
     assert found["slider.position"][0, 0] == 0.0
 
 
-def test_training_follows_the_curriculum() -> None:
-    easy = GradedStarts(SwingUp(), UPRIGHT, Curriculum(passed=(0.5, *[0.0] * 9), anywhere=0.01))
-    begun = np.asarray(easy.explore(jax.random.key(0), 500)["hinge.position"])
-    assert np.median(begun) > 0.85 * np.pi
+def test_graded_starts_follow_the_curriculum_and_keep_a_quarter_of_the_tasks_own() -> None:
+    easy = graded_starts(SwingUp(), Curriculum(passed=(0.5, *[0.0] * 9), anywhere=0.01))
+    begun = np.abs(np.asarray(easy.draw(SwingUp(), jax.random.key(0), 2000)["hinge.position"]))
+    assert np.mean(begun > 0.85 * np.pi) == pytest.approx(0.75, abs=0.04)
+    assert np.mean(begun < 0.3) == pytest.approx(0.25, abs=0.04)
 
 
-@pytest.mark.parametrize("kind", [WiderStarts, lambda task: GradedStarts(task, UPRIGHT)])
-def test_they_are_tasks_as_any_other(cartpole: MujocoSimulator, kind: type[WiderStarts]) -> None:
-    assert check_task(kind(SwingUp()), cartpole) == []
+def test_a_task_without_an_easy_start_cannot_be_graded(push: Task) -> None:
+    with pytest.raises(GaplessError, match="'push' names no easy start"):
+        graded_starts(push, Curriculum())
+
+
+def test_wider_starts_are_a_task_as_any_other(cartpole: MujocoSimulator) -> None:
+    assert check_task(WiderStarts(SwingUp()), cartpole) == []

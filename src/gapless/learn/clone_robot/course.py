@@ -8,11 +8,13 @@ import numpy as np
 
 from gapless.core import GaplessError, generator_for, key_for
 from gapless.simulators.mujoco_cpu import MujocoSimulator
+from gapless.simulators.neural.ancestor import Ancestor
 from gapless.simulators.neural.clone import Clone, Trunk
 from gapless.simulators.neural.skeleton import Skeleton
 
 from .fit import Body, foretold
 from .lessons import Begin, Teach, lessons
+from .questions import inherited
 from .scout import scouted
 from .tune import Tune, tune
 
@@ -47,10 +49,10 @@ class Joined(NamedTuple):
 
 
 def join(
-    physics: MujocoSimulator, begins: tuple[Begin, ...], course: RobotCourse, trunks: Sequence[Trunk], seed: int,
+    physics: MujocoSimulator, begins: tuple[Begin, ...], course: RobotCourse, firsts: Sequence[Trunk | Ancestor], seed: int,
     tell: Callable[[str], None] = lambda what: None,
 ) -> list[Joined]:  # fmt: skip
-    """All members, on trunks that other robots have taught or on none."""
+    """All members: on trunks that other robots have taught, from ancestors, or from nothing."""
     tell("scouting where it may come")
     reach = scouted(physics, begins, generator_for(seed, "scout", physics.interface.robot))
     skeleton, found = Skeleton(physics.model, physics.interface.period_s), []
@@ -59,8 +61,13 @@ def join(
         tell(f"member {member + 1} of {course.members}: {course.teach.stretches} stretches in MuJoCo")
         taught = lessons(physics, reach, begins, course.teach, generator_for(seed, "lessons", member))
         tell(f"member {member + 1} of {course.members}: fitting, {sum(s.steps for s in course.tune.fit.stages)} steps")
-        trunk = trunks[member % len(trunks)] if trunks else None
-        made = tune(Body(skeleton, taught), trunk, course.tune, key_for(seed, "clone", member))
+        first, body, key = (
+            firsts[member % len(firsts)] if firsts else None,
+            Body(skeleton, taught),
+            key_for(seed, "clone", member),
+        )
+        begin = inherited(first, physics, body, key) if isinstance(first, Ancestor) else first
+        made = tune(body, begin, course.tune, key)
         off = np.abs(np.asarray(foretold(made.clone, skeleton, truth)[0]) - truth.position)
         last = np.median(off[truth.counts[:, -1] > 0, -1], 0)
         found.append(Joined(made.clone, made.aside, dict(zip(physics.joints, last.tolist(), strict=True))))

@@ -5,20 +5,27 @@ Everything is in the robot's own typical speeds and changes, so that robots of o
 
 import mujoco
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PRNGKeyArray
 
 from gapless.core import generator_for
 from gapless.simulators.mujoco_cpu import MujocoSimulator
-from gapless.simulators.neural.ancestor import ANSWERS, QUESTIONS, SLOTS, Introduced, columns
-from gapless.simulators.neural.clone import Limb
+from gapless.simulators.neural.ancestor import ANSWERS, QUESTIONS, SLOTS, Ancestor, Introduced, columns
+from gapless.simulators.neural.clone import Clone, Limb
 from gapless.simulators.neural.skeleton import Skeleton
 
+from .fit import Body, new_limb
 from .lessons import begun, record
 
 ASIDE = 0.6
 """Share of half a parameter's range by which it is moved to see what it changes."""
 FAST = 1.2
 """Largest speed that is asked about, in deviations."""
+
+
+def inherited(ancestor: Ancestor, physics: MujocoSimulator, body: Body, key: PRNGKeyArray) -> Clone:
+    """The clone that a robot begins with; its lessons are asked for scales only."""
+    limb = new_limb(ancestor.trunk, body, key)
+    return ancestor.bequeath(limb, introduced(physics, limb))
 
 
 def introduced(physics: MujocoSimulator, limb: Limb) -> Introduced:

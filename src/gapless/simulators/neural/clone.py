@@ -24,8 +24,9 @@ class Affine(eqx.Module):
         self.bias = jnp.zeros(out)
 
     def __call__(self, x: Float[Array, "world into"]) -> Float[Array, "world out"]:
-        # Graphics cards would round to ten bits by themselves.
-        return jnp.matmul(x, self.weight, precision=jax.lax.Precision.HIGHEST) + self.bias
+        # Graphics cards round products to ten bits here and are a quarter faster for it: after half a second that is 0.001, where
+        # the clone itself is 0.02 off.
+        return x @ self.weight + self.bias
 
 
 class Trunk(eqx.Module):

@@ -34,7 +34,7 @@ class Maml(Adapter):
 
     episodes: int = 3
     """Episodes on the robot, all of them before the step."""
-    outer: Gradients = field(default_factory=Gradients)
+    outer: Gradients = field(default_factory=lambda: Gradients(inner_rate=10.0))
     """How it learns to adapt."""
     hidden: tuple[int, int] | None = None
     """Width and number of hidden layers of a policy that begins untrained; by default it begins with a trained one."""
@@ -76,5 +76,7 @@ class Norml(Maml):
     word: ClassVar[str] = "norml"
     judge: ClassVar[int] = JUDGE
 
-    episodes: int = 1
+    episodes: int = 2
     """Episodes on the robot, all of them before the step."""
+    outer: Gradients = field(default_factory=Gradients)
+    """How it learns to adapt."""

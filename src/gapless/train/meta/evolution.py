@@ -32,19 +32,19 @@ NARROW = 16
 class Evolution:
     """How a policy learns to be climbed from."""
 
-    pairs: int = 32
+    pairs: int = 64
     """Antithetic pairs in an iteration."""
     tasks: int = 2
     """Worlds, each with a draw of the params, in which a pair is compared."""
     after: int = 1
     """Episodes in each world after climbing."""
-    iterations: int = 100
+    iterations: int = 60
     """Updates in all."""
     deviation: float = 0.1
     """Deviation of the pairs, in a layer of up to sixteen inputs; weights of wider ones move less, as their sum is felt."""
     rate: float = 0.05
     """Learning rate, which fades over the second half."""
-    reach: float = 0.3
+    reach: float = 0.6
     """Deviation of the steps before they are learnt, likewise."""
 
 
@@ -123,7 +123,8 @@ class LearnsByEvolution:
         r, policy = self.recipe, learner.policy
         above, below = worth.reshape(2, r.pairs, r.tasks).mean(-1)
         slope = uphill(noise, above, below, r.deviation) / (jnp.std(above - below) + 1e-8)
-        changes, optimizer = ADAM.update(-slope, learner.optimizer)
+        updated: tuple[Any, Any] = ADAM.update(-slope, learner.optimizer)
+        changes, optimizer = updated
         centre = ravel_pytree(arrays_of(policy))[0] - r.rate * fading(learner.taken) * self._shares * changes
         network, steps = self._unravel(centre)
         observed = update(learner.observed, seen.reshape(-1, seen.shape[-1]))

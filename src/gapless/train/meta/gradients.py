@@ -40,11 +40,12 @@ class Gradients:
     """Batches in all."""
     epochs: int = 4
     """Gradient steps with each batch."""
-    rate: float = 3e-3
+    rate: float = 6e-3
     """Learning rate of the outer loop, which fades over its second half."""
     inner_rate: float = 30.0
-    """Rate of the inner step before it is learnt."""
-    noise: float = 0.5
+    """Rate of the inner step before it is learnt. Where it is too small, what is best on average is learnt first and stays;
+    where it is too large, every step ends at the limits of the commands, and nothing is learnt."""
+    noise: float = 0.7
     """Deviation of the first exploration, as a share of half the command range."""
     least_noise: float = 0.3
     """Below this, exploration after the inner step does not fall: what is learnt first would be all that is ever tried."""

@@ -4,7 +4,7 @@ from .adaptive import Adapt, Adaptive, Edge, adaptive
 from .curriculum import Curriculum, graded
 from .edges import EdgeTrial
 from .pushes import Pushes, with_pushes
-from .starts import GradedStarts, Starts, WiderStarts
+from .starts import GradedStarts, Starts, WiderStarts, graded_starts
 from .table import Table, classic
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "adaptive",
     "classic",
     "graded",
+    "graded_starts",
     "with_pushes",
 ]

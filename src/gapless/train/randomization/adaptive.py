@@ -13,6 +13,8 @@ import numpy as np
 
 from gapless.core import GaplessError, Parameter, Params, Uniform
 
+PUSH = ".push"
+"""How the names of disturbances end, which nobody identifies and everybody may be trained for."""
 Side = Literal["low", "high"]
 Edge = tuple[str, Side]
 """A parameter and which end of its range."""
@@ -97,8 +99,8 @@ class Adaptive:
 
 
 def adaptive(parameters: Sequence[Parameter], recipe: Adapt | None = None) -> Adaptive:
-    """Ranges around the nominal values of all free parameters, ready to grow."""
-    recipe, free = recipe or Adapt(), tuple(p for p in parameters if p.free)
+    """Ranges around the nominal values of all free parameters, and around no push at all, ready to grow."""
+    recipe, free = recipe or Adapt(), tuple(p for p in parameters if p.free or p.name.endswith(PUSH))
     if not free:
         raise GaplessError("no parameter is free, so no range can grow. Set free = true in params.toml.")
     sides: tuple[Side, Side] = ("low", "high")

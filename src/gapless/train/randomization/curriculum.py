@@ -42,9 +42,10 @@ class Curriculum:
         near = near / total if total > 0 else np.full(bins, 1 / bins)
         return self.anywhere / bins + (1 - self.anywhere) * near
 
-    def sample(self, key: PRNGKeyArray, n: int) -> Float[Array, " n"]:
-        """n difficulties between 0 and 1; the weights may be handed to a compiled `draw` instead."""
-        return draw(jnp.asarray(self.weights), key, n)
+    @property
+    def way(self) -> float:
+        """How much of the way from the easiest to the hardest is passed, on average."""
+        return float(np.mean(self.passed))
 
     def told(self, difficulties: Sequence[float], passed: Sequence[bool]) -> "Curriculum":
         """The curriculum after episodes of these difficulties."""

@@ -1,14 +1,18 @@
-"""Tasks that begin elsewhere in training: wider than they are, or on the way from an easy start to their own."""
+"""Where training begins: wider than the task does, or on the way from an easy start to its own."""
 
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from gapless.core import Log, Signals, Task, Verdict
+from gapless.core import GaplessError, Log, Signals, Task, Verdict
 
 from .curriculum import Curriculum, draw, graded
+
+OWN = 0.25
+"""Share of graded starts that are the task's own."""
 
 
 @dataclass(frozen=True)
@@ -21,32 +25,16 @@ class Starts:
     """Likewise, in rad/s or m/s."""
 
 
-class OtherStarts(Task):
-    """A task that is another one but for where training begins."""
+class WiderStarts(Task):
+    """A task that is another one, but training begins around that one's own training starts."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, starts: Starts | None = None) -> None:
         self.task, self.name, self.seconds, self.observe = task, task.name, task.seconds, task.observe
-        self.commands, self.measurements, self.mirror = task.commands, task.measurements, task.mirror
+        self.commands, self.measurements = task.commands, task.measurements
+        self.mirror, self.easy, self.starts = task.mirror, task.easy, starts or Starts()
 
     def start(self, key: PRNGKeyArray, n: int) -> Signals:
         return self.task.start(key, n)
-
-    def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
-        return self.task.reward(before, command, after)
-
-    def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
-        return self.task.finished(measurement)
-
-    def judge(self, log: Log) -> Verdict:
-        return self.task.judge(log)
-
-
-class WiderStarts(OtherStarts):
-    """Training begins around the task's own training starts."""
-
-    def __init__(self, task: Task, starts: Starts | None = None) -> None:
-        super().__init__(task)
-        self.starts = starts or Starts()
 
     def explore(self, key: PRNGKeyArray, n: int) -> Signals:
         keys = jax.random.split(key, 3)
@@ -59,20 +47,42 @@ class WiderStarts(OtherStarts):
                 found[f"{joint}.{side}"] = begun.get(f"{joint}.{side}", jnp.zeros((n, 1))) + stray
         return found
 
+    def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
+        return self.task.reward(before, command, after)
 
-class GradedStarts(OtherStarts):
-    """Training begins between an easy start and the task's own, as far along as a curriculum draws."""
+    def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
+        return self.task.finished(measurement)
 
-    def __init__(self, task: Task, easy: Signals, curriculum: Curriculum | None = None) -> None:
-        super().__init__(task)
-        self.easy, self.curriculum = easy, curriculum or Curriculum()
+    def judge(self, log: Log) -> Verdict:
+        return self.task.judge(log)
 
-    def explore(self, key: PRNGKeyArray, n: int) -> Signals:
-        keys = jax.random.split(key)
-        return self.at(draw(jnp.asarray(self.curriculum.weights), keys[0], n), keys[1])
 
-    def at(self, difficulty: Float[Array, " n"], key: PRNGKeyArray) -> Signals:
+class GradedStarts(eqx.Module):
+    """Training begins between an easy start and the task's own, as far along as the weights of a curriculum draw."""
+
+    easy: tuple[tuple[str, float], ...] = eqx.field(static=True)
+    """Joint states, by name."""
+    weights: Float[Array, " bin"]
+    """How often each difficulty is drawn, from easy to hard."""
+
+    def draw(self, task: Task, key: PRNGKeyArray, n: int) -> Signals:
+        """n starts, some of them the task's own, so that it is never forgotten."""
+        keys = jax.random.split(key, 3)
+        own = jax.random.bernoulli(keys[0], OWN, (n,))
+        return self.at(task, jnp.where(own, 1.0, draw(self.weights, keys[1], n)), keys[2])
+
+    def at(self, task: Task, difficulty: Float[Array, " n"], key: PRNGKeyArray) -> Signals:
         """Starts of these difficulties: 0 is the easy one, 1 the task's own."""
         n = len(difficulty)
-        easy = {name: jnp.broadcast_to(jnp.asarray(v), (n, 1)) for name, v in self.easy.items()}
-        return graded(easy, self.task.start(key, n), difficulty)
+        easy = {name: jnp.full((n, 1), value) for name, value in self.easy}
+        return graded(easy, task.start(key, n), difficulty)
+
+
+def graded_starts(task: Task, curriculum: Curriculum) -> GradedStarts:
+    """Starts of a task that names an easy one."""
+    if not task.easy:
+        raise GaplessError(
+            f"the task {task.name!r} names no easy start (`easy`), so that none lies between it and its own. Train with starts "
+            "'task'."
+        )
+    return GradedStarts(tuple(sorted(task.easy.items())), jnp.asarray(curriculum.weights))
