@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import tyro
+from tyro.conf import Positional
 
 from methods_table import CRANK, interval
 
@@ -159,7 +160,7 @@ def _svg(title: str, width: float, height: float, drawn: list[str]) -> str:
     )
 
 
-def main(source: Path, picture: Path) -> None:
+def main(source: Positional[Path], picture: Positional[Path]) -> None:
     """Draw the shares that a run with --json wrote."""
     picture.write_text(dots(json.loads(source.read_text())["rows"]))
 
