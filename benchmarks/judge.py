@@ -19,6 +19,7 @@ from gapless.robots.finding import reality_of
 from gapless.simulators import Rollout, logs_of
 from gapless.train import Along, Ppo, Train, train
 from inside import Inside
+from one_by_one import one_by_one
 
 EPISODES = 32
 ORACLES = Path(__file__).parent / "oracles"
@@ -59,10 +60,17 @@ class Judge:
         self._key = key_for(self.reality.seed, "judge")
 
     def worth(self, policy: Block) -> Worth:
-        """Every policy meets the same starts and the same noise."""
+        """Every policy meets the same starts and the same noise; one that cannot be traced the same starts."""
+        if not getattr(policy, "traceable", True):
+            return self._stepped(policy)
         episodes = self._rollout.run(policy, {}, self._key, self._starts())
         verdicts = [self.task.judge(log).passed for log in logs_of(episodes, self._rollout.simulator)]
         return Worth(float(episodes.returns.mean()), float(np.mean(verdicts)))
+
+    def _stepped(self, policy: Block) -> Worth:
+        logs = one_by_one(Inside(self.reality, EPISODES), policy, self.task, self._starts(), self._key)
+        verdicts = [self.task.judge(log).passed for log in logs]
+        return Worth(float(np.mean([self.task.score(log) for log in logs])), float(np.mean(verdicts)))
 
     def without_policy(self) -> float:
         """J0: the better of zero and random commands."""

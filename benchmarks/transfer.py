@@ -14,6 +14,7 @@ import numpy as np
 import tyro
 from scipy.stats import spearmanr
 
+from beginnings import BRIEF_S, CRANKS, TASKS, brief, most_steps, quick
 from chart import curves
 from frame import Benchmark, Cells, finish, start
 from gapless.core import Artifact, key_for, nominal_belief, prior_belief
@@ -22,15 +23,12 @@ from gapless.learn import Excite, excite, gap
 from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.weights import weights_bytes
 from gapless.robots import find_robot
-from gapless.train import Ppo, Train, train
+from gapless.train import train
 from glue import glue_belief
 from judge import Judge
+from methods import METHODS, compare
 from statistic import bootstrap, middle, paired
 
-TASKS = {"cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide", "arm": "hold-load", "hopper": "hop"}
-BRIEF_S = {"hopper": 0.8}
-"""Robots that fall when nobody balances them: how long a motion that teaches may be, and there are more of them."""
-CRANKS = 3
 WITH_EFFECTS = ("B", "C")
 """Tiers in which learned parts have something to learn: there, the cranks are also turned without them."""
 RANKED = 10
@@ -67,21 +65,32 @@ class Transfer(Benchmark):
     """The task there: a built-in one, or FILE.py:Class."""
     model: str | None = None
     """The nominal model there: an MJCF or URDF file, or a built-in one."""
+    methods: tuple[str, ...] = ()
+    """Compare these ways of crossing the gap with the full crank, or all of them; see `methods.py`."""
     chart: Path | None = None
     """Draw share against robot seconds into this SVG file."""
 
 
 def main() -> None:
     options = tyro.cli(Transfer, description=__doc__)
+    if options.methods:
+        common = {"tier": options.tier, "quick": options.quick}
+        robots = [{"robot": r, "seed": s, **common} for s in seeds_of(options) for r in options.robots]
+        compare(options, robots, _words(options), options.chart)
+        return
     rows = with_alone(Cells("transfer", options).run(cell, settings_of(options)))
     if options.chart is not None:
         options.chart.write_text(curves(rows))
     finish("transfer", options, summary(rows), [table_row(r) for r in rows], BARS[options.tier])
 
 
+def seeds_of(options: Transfer) -> range:
+    """The seeds that were asked for."""
+    return range(options.begin, options.begin + (1 if options.quick else options.seeds))
+
+
 def settings_of(options: Transfer) -> list[dict[str, Any]]:
     """One setting for each robot and seed, and, where parts are learned, another for identification alone."""
-    seeds = range(options.begin, options.begin + (1 if options.quick else options.seeds))
     settings = [
         {
             "robot": r,
@@ -93,11 +102,21 @@ def settings_of(options: Transfer) -> list[dict[str, Any]]:
             **({"clone": True} if options.clone else {}),
             **_elsewhere(options),
         }
-        for s in seeds
+        for s in seeds_of(options)
         for r in (options.robots if options.reality is None else (options.reality,))
     ]
     learns = (options.parts or options.clone) and options.tier in WITH_EFFECTS
     return settings + [{**s, "parts": False, "clone": False, "alone": True} for s in settings if learns]
+
+
+def _words(options: Transfer) -> list[str]:
+    """The methods that were asked for."""
+    words = [*METHODS] if options.methods == ("all",) else [*options.methods]
+    unknown = [word for word in words if word not in METHODS]
+    if unknown or options.reality is not None:
+        what = f"there is no method {unknown[0]!r}" if unknown else "--methods compares on our twins, not --reality"
+        raise SystemExit(f"{what}. Choose all, or some of {', '.join(METHODS)}.")
+    return words
 
 
 def _elsewhere(options: Transfer) -> dict[str, Any]:
@@ -144,7 +163,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
-        steps = _most(recipe)
+        steps = most_steps(recipe)
         assert nominal.steps + sum({t.policy.id: t.policy.figures["steps"] for t in turns}.values()) <= steps
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
@@ -154,16 +173,6 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         return {**setting, **found, **ranks, "gap_before": before, "gap_after": after, "learned": learned}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _most(recipe: Recipe) -> int:
-    """Steps of nominal and cranks together, had none of them stopped early."""
-    first, later = (max(_budget(recipe.ways(passed)) for passed in known) for known in ((None,), (0.0, 1.0)))
-    return recipe.train.method.budget + first + (CRANKS - 1) * later
-
-
-def _budget(ways: list[tuple[Train, bool]]) -> int:
-    return sum(way.method.budget for way, _ in ways)
 
 
 def _best(judge: Judge, last: SeeingPolicy, steps: int) -> SeeingPolicy:
@@ -232,18 +241,6 @@ def gaps(stages: Stages, judge: Judge, oracle: Any, belief: Artifact) -> tuple[f
     before = gap(workspace.simulator, nominal, logs, floor_from=alone, every_s=0.5)
     after = gap(stages.simulator(belief), stages.belief(belief), logs, every_s=0.5)
     return before.excess(0.5), after.excess(0.5)
-
-
-def brief(recipe: Recipe, robot: str) -> Recipe:
-    """The same with motions as short as the robot needs them, and twice as many before the first fit."""
-    if robot not in BRIEF_S:
-        return recipe
-    return replace(recipe, excite_s=BRIEF_S[robot], excite_first=2 * recipe.excite_first)
-
-
-def quick(recipe: Recipe) -> Recipe:
-    """The same thing, smaller."""
-    return replace(recipe, train=Train(Ppo(budget=120_000), looks=3), again=Train(Ppo(budget=40_000), looks=2))
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, float]:
