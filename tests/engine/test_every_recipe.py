@@ -23,6 +23,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "fpo++": {**PASSES, "hidden": (8, 1)},
     "distil": {**PASSES, "hidden": (8, 1), "teacher": Ppo(epochs=1, minibatches=2, hidden=(8, 1))},
     "rma": {**PASSES, "base": Ppo(epochs=1, minibatches=2, hidden=(8, 1))},
+    "up-osi": {**PASSES, "universal": Ppo(epochs=1, minibatches=2, hidden=(8, 1))},
 }
 
 

@@ -93,4 +93,5 @@ def test_recipes_know_whom_they_can_go_on_from(small_policy: NetworkPolicy) -> N
         "ppo": {"mlp", "gru", "adapting"}, "distil": {"mlp", "gru", "adapting"}, "rma": {"adapting"},
         "sapg": {"mlp"}, "fast-td3": {"mlp"}, "fast-sac": {"mlp"}, "shac": {"mlp"},
         "fpo": {"flow"}, "fpo++": {"flow"},
+        "up-osi": {"mlp", "gru", "adapting"},  # to be better than; it always learns anew
     }  # fmt: skip

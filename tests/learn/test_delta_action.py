@@ -45,6 +45,7 @@ def test_the_parameters_stay_as_they_were_believed(cartpole: MujocoSimulator) ->
         assert float(value) == pytest.approx(float(belief.mean()[name]))
 
 
+@pytest.mark.slow
 def test_no_command_is_changed_where_the_physics_explains_the_logs(cartpole: MujocoSimulator, drive: Any) -> None:
     belief = nominal_belief(cartpole.parameters)
     logs = drive(cartpole, 2, 0), drive(cartpole, 1, 10)

@@ -39,6 +39,7 @@ def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly
     assert np.array_equal(learnt.identified.belief.covariance, found.belief.covariance)  # no surer than without it
 
 
+@pytest.mark.slow
 def test_a_hidden_force_on_a_joint_that_nothing_drives_is_found(
     cartpole: MujocoSimulator, with_hills: Hilly, drive: Any
 ) -> None:

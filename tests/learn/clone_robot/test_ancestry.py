@@ -33,6 +33,7 @@ def turntable() -> tuple[Cousin, Relative]:
     return drawn(4)
 
 
+@pytest.mark.slow
 def test_a_relative_in_slots_moves_as_the_robot_that_inherits(turntable: tuple[Cousin, Relative]) -> None:
     cousin, slots = turntable
     skeleton = Skeleton(cousin.physics.model, PERIOD_S)

@@ -102,6 +102,7 @@ def test_fitting_foretells_better_than_not(rod: MujocoSimulator, taught: Lessons
     assert losses[1] != losses[2]
 
 
+@pytest.mark.slow
 def test_lessons_that_come_late_are_learned_from(rod: MujocoSimulator, taught: Lessons) -> None:
     body = Body(Skeleton(rod.model, rod.interface.period_s), taught)
     still = body._replace(lessons=taught._replace(velocity=0 * taught.velocity, position=0 * taught.position))

@@ -98,6 +98,7 @@ def test_no_reward_reaches_the_step_that_needs_none(run_right: Place) -> None:
     assert bits(kept[0]) == bits(kept[1])
 
 
+@pytest.mark.slow
 def test_a_preparation_that_was_interrupted_goes_on_as_one_that_was_not(run_right: Place, tmp_path: Path) -> None:
     small = replace(CLIMBS, outer=replace(CLIMBS.outer, iterations=2))
     whole = small.prepared(run_right, means())

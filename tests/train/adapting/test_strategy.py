@@ -38,6 +38,7 @@ def test_the_same_logs_give_the_same_tries(run_right: Place, told_gain: NetworkP
     assert eqx.tree_equal(once.tried, again.tried) and eqx.tree_equal(once.kept, again.kept)
 
 
+@pytest.mark.slow
 def test_searched_is_what_changes_the_commands(run_right: Place) -> None:
     names = ("pole.mass", "motor.gain", "cart.mass")
     over = Gaussian(names, np.ones(3), np.diag([0.04, 0.25, 0.01]), np.zeros(3), np.full(3, 2.0))
