@@ -92,6 +92,7 @@ def learned(workspace: Path, folder: Path, *more: str) -> dict:
     return found
 
 
+@pytest.mark.slow
 def test_friction_and_latency_come_out_of_motion_alone(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     workspace = workspace_in(tmp_path)
     bring(tmp_path, workspace, "t,hip.target,hip.position")

@@ -60,6 +60,7 @@ def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: Mujoco
     assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
 
 
+@pytest.mark.slow
 def test_what_held_out_logs_do_not_confirm_is_refused(
     cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_task_without_changes_leaves_the_simulator_as_it_is_and_an_unknown_par
         changing(cart(), HoldLoad())
 
 
+@pytest.mark.slow
 def test_critics_and_teachers_are_told_what_has_changed_and_policies_are_not() -> None:
     simulator, task = arm(), HoldLoad()
     unloaded = tuple(p for p in simulator.parameters if p.name != "payload.mass")

@@ -58,6 +58,7 @@ def found(sliding, clone):
     return prompt(PROMPTER, clone, scene, observed, given_of(scene), RECIPE)
 
 
+@pytest.mark.slow
 def test_friction_and_mass_of_a_sliding_box_are_found(found):
     off = np.asarray(found.refined.mean[0]) - np.asarray(matter.embedding(mass=2.0, friction=0.3))
     assert abs(off[MASS]) < 0.03 and abs(off[FRICTION]) < 0.05
@@ -95,6 +96,7 @@ def test_a_box_that_sticks_tells_a_bound_and_no_more(clone):
     assert abs(float(found.refined.mean[0, FRICTION]) - np.log(2.0)) < 2 * own
 
 
+@pytest.mark.slow
 def test_what_is_not_given_is_never_looked_at(sliding, found, clone):
     scene, observed = sliding
     given = given_of(scene)
@@ -113,6 +115,7 @@ def test_what_is_given_is_fixed_and_not_believed(sliding, clone):
         given_of(scene, {0: ("colour",)})
 
 
+@pytest.mark.slow
 def test_belief_is_stored_read_back_and_put_into_scenes(sliding, found):
     scene, _ = sliding
     believed = belief(scene, found)

@@ -92,6 +92,7 @@ def test_an_ancestor_is_stored(tmp_path: Path) -> None:
         load_ancestor(tmp_path)
 
 
+@pytest.mark.slow
 def test_teaching_lowers_the_loss_about_a_relative(turntable: tuple[Cousin, Relative]) -> None:
     alone = jax.tree.map(lambda x: np.asarray(x)[None], turntable[1])
     told: list[float] = []

@@ -82,6 +82,7 @@ def test_replay_draws_from_the_belief_and_from_where_the_logs_were(
     assert 0.3 < np.mean(far < 0.1) < 0.95
 
 
+@pytest.mark.slow
 def test_a_frozen_trunk_stays_as_it_was_taught(cartpole: MujocoSimulator, belief: Gaussian, windows: Windowed) -> None:
     replay = replayed(cartpole, belief, (), windows.windows, FEW, np.random.default_rng(0))
     clone = clones_of_robot("cartpole")[0]

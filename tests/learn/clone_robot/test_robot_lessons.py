@@ -55,6 +55,7 @@ def test_what_was_written_down_can_be_played_again(rod: MujocoSimulator) -> None
     assert np.array_equal(found.control, again.control)
 
 
+@pytest.mark.slow
 def test_lessons_tell_commands_as_the_clone_will_be_told_of_them(rod: MujocoSimulator) -> None:
     drawing = Drawing(rod.with_worlds(4), REACH, (), FEW)
     params, start, sent, found = drawing.written(np.random.default_rng(0))
@@ -91,6 +92,7 @@ def test_scouts_find_that_a_free_hinge_turns_round_and_a_heavy_one_does_not(rod:
     assert found.speed > 0.5
 
 
+@pytest.mark.slow
 def test_fitting_foretells_better_than_not(rod: MujocoSimulator, taught: Lessons) -> None:
     body = Body(Skeleton(rod.model, rod.interface.period_s), taught)
     truth = jax.tree.map(jnp.asarray, lessons(rod, REACH, (), FEW, np.random.default_rng(5)))

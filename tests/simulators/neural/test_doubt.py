@@ -25,6 +25,7 @@ def test_disagreement_is_that_of_the_joint_about_which_members_differ_most() -> 
     assert disagreement(velocities, jnp.array([0.1, 4.0])) == pytest.approx(np.array([[1.0]]))
 
 
+@pytest.mark.slow
 def test_members_that_agree_have_no_doubt_and_can_still_be_wrong(
     cartpole: MujocoSimulator, untaught: Untaught, periods: Periods
 ) -> None:

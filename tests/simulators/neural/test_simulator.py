@@ -47,6 +47,7 @@ def test_commands_are_delayed_as_around_mujoco() -> None:
     assert np.allclose(found[:, :2], substeps.mean(1), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_each_world_is_stepped_by_the_member_that_its_parameter_names(pair: CloneSimulator) -> None:
     many, alone = pair.with_worlds(3), pair.with_worlds(1)
     command = np.full((3, 1), 5.0)

@@ -25,6 +25,7 @@ def test_a_network_that_says_nothing_leaves_bodies_to_gravity_and_walls_where_th
     np.testing.assert_array_equal(loud.position[2:], motion.position[2:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param(VertexGraph, marks=pytest.mark.slow), ObjectTransformer])
 def test_room_for_more_bodies_changes_nothing(kind: type) -> None:
     network, ends = kind(jax.random.key(0)), []

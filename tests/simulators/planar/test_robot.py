@@ -66,6 +66,7 @@ def in_clone(clone: Clone) -> CloneRobot:
     return CloneRobot(PUSHER, members, 3)
 
 
+@pytest.mark.slow
 def test_the_robot_in_a_clone_keeps_the_laws_of_simulators(in_clone: CloneRobot) -> None:
     assert check_simulator(in_clone) == []
 

@@ -93,6 +93,7 @@ def test_a_planner_that_compiles_runs_wherever_policies_run(slider: MakeSlider, 
     assert np.abs(episodes.commands["motor"][-5:]).mean() < 0.3
 
 
+@pytest.mark.slow
 def test_both_kinds_keep_the_contract_of_policies(traced_cartpole: JaxCartpole, cartpole: MujocoSimulator) -> None:
     for simulator in (traced_cartpole, cartpole):
         policy = planner(simulator, nominal_belief(simulator.parameters), SwingUp(), SMALL)
