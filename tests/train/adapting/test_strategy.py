@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Gaussian
+from gapless.core import Belief, Gaussian, Params
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.train import Place, Ppo, Train
 from gapless.train.adapting import Adapter, Means, adapter_of, worth
@@ -52,6 +53,35 @@ def test_searched_is_what_changes_the_commands(run_right: Place) -> None:
 def test_however_sure_a_belief_is_strategies_differ(run_right: Place) -> None:
     sure = Gaussian(("motor.gain",), np.array([1.0]), np.array([[1e-8]]), np.array([0.0]), np.array([2.0]))
     assert float(spread(run_right.simulator, sure).deviation()["motor.gain"]) == pytest.approx(0.1)
+
+
+class Heaps(Belief):
+    """A motor of strength 1, wired either way."""
+
+    names: tuple[str, ...] = ("motor.gain",)
+
+    def sample(self, key: PRNGKeyArray, n: int) -> Params:
+        return {"motor.gain": jnp.where(jax.random.bernoulli(key, 0.3, (n,)), -1.0, 1.0)}
+
+    def log_prob(self, params: Params) -> Float[Array, " n"]:
+        return jnp.log(jnp.where(params["motor.gain"] < 0, 0.3, 0.7))
+
+    def mean(self) -> Params:
+        return {"motor.gain": jnp.asarray(0.4)}
+
+    def deviation(self) -> Params:
+        return {"motor.gain": jnp.asarray(0.9)}
+
+    def to_dict(self) -> dict:
+        return {"kind": "heaps"}
+
+
+def test_strategies_reach_all_that_a_belief_without_ends_draws(run_right: Place) -> None:
+    simulator = run_right.simulator
+    assert all(
+        p.low >= 0 for p in simulator.parameters if p.name == "motor.gain"
+    )  # the data sheet knows of one way only
+    assert spread(simulator, Heaps()).low.tolist() == [-1.0]
 
 
 def test_words_are_ways() -> None:

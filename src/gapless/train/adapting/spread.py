@@ -1,13 +1,18 @@
 """What may be adapted: the params that a belief leaves in doubt, as a Gaussian that is not narrower than strategies need."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
 from gapless.core import Belief, Chosen, GaplessError, Gaussian, Particles, Simulator
 
 LEAST = 0.05
 """Smallest deviation of a param, as a share of its plausible range: however sure a belief is, the simulator may leave something
 out, for which another value of some param can stand in."""
+
+DRAWS = 256
+"""Draws that show how far a belief without ends of its own reaches."""
 
 
 def spread(simulator: Simulator, belief: Belief, least: float = LEAST) -> Gaussian:
@@ -20,7 +25,7 @@ def spread(simulator: Simulator, belief: Belief, least: float = LEAST) -> Gaussi
         raise GaplessError(
             "the belief leaves no param of the simulator in doubt, so nothing can be adapted. Learn first."
         )
-    low, high = (np.array([float(_side(belief, name, k, plausible)) for name in names]) for k in range(2))
+    low, high = _ends(belief, names, plausible)
     gaussian = belief.gaussian() if isinstance(belief, Particles) else belief
     deviation = np.array([doubted[name] for name in names])
     related = np.eye(len(names))
@@ -32,7 +37,14 @@ def spread(simulator: Simulator, belief: Belief, least: float = LEAST) -> Gaussi
     return Gaussian(names, centre, related * np.outer(wide, wide), low, high)
 
 
-def _side(belief: Belief, name: str, side: int, plausible: dict[str, tuple[float, float]]) -> float:
-    """The lower or upper end of a param: the belief's own where it has one."""
-    ends = getattr(belief, ("low", "high")[side], None)
-    return plausible[name][side] if ends is None else ends[belief.names.index(name)]
+def _ends(
+    belief: Belief, names: tuple[str, ...], plausible: dict[str, tuple[float, float]]
+) -> tuple[Float[np.ndarray, " param"], Float[np.ndarray, " param"]]:
+    """The lower and upper ends of params: the belief's own where it has any, else what is plausible and all that it draws."""
+    ends = [getattr(belief, side, None) for side in ("low", "high")]
+    if ends[0] is not None and ends[1] is not None:
+        rows = [belief.names.index(name) for name in names]
+        return np.asarray(ends[0], np.float64)[rows], np.asarray(ends[1], np.float64)[rows]
+    drawn = {k: np.asarray(v, np.float64) for k, v in belief.sample(jax.random.key(0), DRAWS).items()}
+    low = [min(plausible[name][0], drawn[name].min()) for name in names]
+    return np.array(low), np.array([max(plausible[name][1], drawn[name].max()) for name in names])
