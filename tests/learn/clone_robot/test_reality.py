@@ -40,6 +40,7 @@ def windows(cartpole: MujocoSimulator, belief: Gaussian, drive: Drive) -> Window
     return found
 
 
+@pytest.mark.slow
 def test_what_a_clone_played_itself_leaves_it_no_error(cartpole: MujocoSimulator, belief: Gaussian) -> None:
     clone, simulator = clones_of_robot("cartpole")[0], cloned(cartpole)
     clock = np.arange(60) * cartpole.interface.period_s

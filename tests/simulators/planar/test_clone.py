@@ -34,6 +34,7 @@ def scene_of(seed: int, **recipe: object) -> tuple[Scene, Moving]:
     return scene, at(scene, motion)
 
 
+@pytest.mark.slow
 def test_momentum_is_kept_by_weights_that_know_nothing() -> None:
     scene, moving = scene_of(0, walls=False, meet=True)
     wild = jax.tree.map(
