@@ -20,38 +20,27 @@ from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.settled import guessing
 
 from .batches import Batches
-from .learning import Method, Place
+from .learning import Place
 from .phases import Phases, share_of
 from .ppo import Ppo
 from .privileged import network_of, told_first
-from .rma import Guessed, Learner, RmaRule
+from .rma import Guessed, Guessing, Learner, RmaRule
 
 REACH = 3.0
 """How far estimates go, in deviations of the belief."""
 
 
 @dataclass(frozen=True)
-class UpOsi(Method):
+class UpOsi(Guessing):
     """Train a policy that is told the params, then find the params from motion."""
 
     word: ClassVar[str] = "up-osi"
 
     universal: Ppo = field(default_factory=Ppo)
     """How the universal policy learns, in our worlds and steps; it is told all that the belief draws, unless it names some."""
-    basis: float = 0.5
-    """Share of the budget that goes into it."""
-    epochs: int = 2
-    """Passes over each batch of estimates."""
-    minibatches: int = 8
-    """Pieces of each pass."""
-    rate: float = 1e-3
-    """Learning rate of the estimates, which fades over the second half."""
 
     def __post_init__(self) -> None:
-        if self.worlds * self.steps % self.minibatches:
-            raise GaplessError(
-                f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
-            )
+        super().__post_init__()
         if self.universal.network != "mlp":
             raise GaplessError(
                 f"a universal policy is told what others remember: its network cannot be {self.universal.network!r}. "

@@ -8,7 +8,7 @@ dense network makes it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -31,15 +31,11 @@ from .privileged import network_of, told_first
 
 
 @dataclass(frozen=True)
-class Rma(Method):
-    """Train a base policy on a latent of the params, then guess the latent from motion."""
+class Guessing(Method):
+    """What ways have in common that train one who is told something, and then guess it from motion."""
 
-    word: ClassVar[str] = "rma"
-
-    base: Ppo = field(default_factory=Ppo)
-    """How the base learns, in our worlds and steps; the encoder is told all that the belief draws, unless it names some."""
     basis: float = 0.5
-    """Share of the budget that goes into base and encoder."""
+    """Share of the budget that goes into the one who is told."""
     epochs: int = 2
     """Passes over each batch of guesses."""
     minibatches: int = 8
@@ -52,6 +48,16 @@ class Rma(Method):
             raise GaplessError(
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
+
+
+@dataclass(frozen=True)
+class Rma(Guessing):
+    """Train a base policy on a latent of the params, then guess the latent from motion."""
+
+    word: ClassVar[str] = "rma"
+
+    base: Ppo = field(default_factory=Ppo)
+    """How the base learns, in our worlds and steps; the encoder is told all that the belief draws, unless it names some."""
 
     def takes(self, policy: SeeingPolicy) -> bool:
         return isinstance(policy, NetworkPolicy) and isinstance(policy.network, Adapting)
@@ -84,21 +90,6 @@ class Learner(NamedTuple):
     optimizer: Any
     taken: Float[Array, ""]
     """Share of the budget learnt from so far."""
-
-
-class Guessing(Protocol):
-    """What a recipe says about learning to guess."""
-
-    @property
-    def epochs(self) -> int: ...
-    @property
-    def minibatches(self) -> int: ...
-    @property
-    def rate(self) -> float: ...
-    @property
-    def budget(self) -> int: ...
-    @property
-    def per_iteration(self) -> int: ...
 
 
 class Guessed(NamedTuple):
