@@ -10,6 +10,7 @@ from gapless.core.artifact import artifact_id
 from gapless.exchange.curves import open_curves
 from gapless.nets.stored_policy import save_policy
 from gapless.train import Along, Checkpoint, Train, Trained, train
+from gapless.train.learnt import load_learnt, save_learnt
 
 from .incumbent import KEPT, deployments, gives_way, shown_by
 from .stages import Stages
@@ -45,6 +46,9 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
         best = max(found, key=lambda trained: trained.value)
         kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
         save_policy(folder, stages.policy(begin_with) if begin_with is not None and kept else best.policy)
+        learnt = load_learnt(begin_with.folder) if begin_with is not None and kept else best.learnt
+        if learnt is not None:
+            save_learnt(folder, learnt)
         return {
             "curve": best.curve,
             "steps": sum(trained.steps for trained in found),
@@ -81,8 +85,8 @@ def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) 
         share = min(1.0, steps / recipe.method.budget)
         stages.tell(f"training, {steps:,} steps, return {figures['return']:.2f}", share)
 
-    begin = None if begin_with is None else stages.policy(begin_with)
-    along = Along(begin, checkpoint=Checkpoint(progress), tell=told)
+    begin = (None, None) if begin_with is None else (stages.policy(begin_with), load_learnt(begin_with.folder))
+    along = Along(*begin, checkpoint=Checkpoint(progress), tell=told)
     key = key_for(stages.seed, "train", stages.crank)
     try:
         return train(stages.simulator(belief), stages.believed(belief), workspace.task, recipe, key, along)

@@ -38,12 +38,12 @@ def load_weights(path: Path, like: Module) -> Module:
 
 def most_bytes(like: Any) -> int:
     """Bytes that a file with the arrays of a pytree can have."""
-    return LARGEST_HEADER + sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in _arrays(like).values())
+    return LARGEST_HEADER + sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in named_arrays(like).values())
 
 
 def weights_bytes(module: Any) -> bytes:
     """The content of the file: the same arrays give the same bytes."""
-    arrays = {name: np.asarray(_plain(name, leaf), order="C") for name, leaf in _arrays(module).items()}
+    arrays = {name: np.asarray(_plain(name, leaf), order="C") for name, leaf in named_arrays(module).items()}
     return safetensors.numpy.save(arrays)
 
 
@@ -56,7 +56,7 @@ def weights_from_bytes(content: bytes, like: Module, source: str) -> Module:
         raise GaplessError(
             f"{source} cannot be read as safetensors ({type(error).__name__}: {reason}). Save the weights again."
         ) from None
-    expected = _arrays(like)
+    expected = named_arrays(like)
     wrong = _differences(found, expected)
     if wrong:
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
@@ -87,7 +87,8 @@ def _differences(found: dict[str, np.ndarray], expected: dict[str, Any]) -> list
     return wrong
 
 
-def _arrays(module: Any) -> dict[str, Any]:
+def named_arrays(module: Any) -> dict[str, Any]:
+    """The arrays of a pytree by the names of their places, in its order."""
     return {_name(place): leaf for place, leaf in jax.tree_util.tree_leaves_with_path(module) if _is_array(leaf)}
 
 

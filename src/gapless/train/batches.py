@@ -10,8 +10,9 @@ from jaxtyping import PRNGKeyArray
 
 from gapless.nets.seeing import SeeingPolicy
 
-from .experience import Experience, Held, Sight, strong
+from .experience import Experience, Held, Sight, known_names, strong
 from .learning import Learning, Method, Place
+from .learnt import Learnt, learnt_of, put_back
 
 
 class Rule(ABC):
@@ -33,12 +34,25 @@ class Rule(ABC):
     def policy(self, learner: Any) -> SeeingPolicy:
         """The policy that has been learnt so far."""
 
+    def beside(self, learner: Any) -> Any:
+        """What whoever trains its policy further should go on with; None where nothing is."""
+        return None
+
+    def beginner(self, told: int) -> Any:
+        """An untaught learner whose critic is told so many numbers; asked for where there is something beside the policy."""
+        raise NotImplementedError
+
+    def resumed(self, learner: Any, beside: Any) -> Any:
+        """The learner, going on with this beside its policy."""
+        return learner
+
 
 class Batches(Learning):
     """A rule at work in a place."""
 
     def __init__(self, place: Place, method: Method, rule: Rule, learner: Any) -> None:
-        self._method, self._rule, self.learner, self.steps_done = method, rule, strong(learner), 0
+        self._place, self._method, self._rule = place, method, rule
+        self.learner, self.steps_done = strong(learner), 0
         self._experience = Experience(place, method.worlds, rule.policy(learner), rule.decide)
         self._learn = eqx.filter_jit(rule.learn)
         self._traced = eqx.filter_jit(self._scan)
@@ -63,6 +77,17 @@ class Batches(Learning):
             collected = [self._once(k) for k in keys]
             notes = jax.tree.map(lambda *x: jnp.stack(x), *collected)
         return {k: float(jnp.nanmean(v)) for k, v in notes.items()}
+
+    def learnt(self, learner: Any) -> Learnt | None:
+        beside = self._rule.beside(learner)
+        return None if beside is None else learnt_of(self._method.word, known_names(self._place), beside)
+
+    def resume(self, learnt: Learnt) -> None:
+        if learnt.by != self._method.word:
+            return
+        beside = put_back(learnt, known_names(self._place), lambda told: self._rule.beside(self._rule.beginner(told)))
+        if beside is not None:
+            self.learner = strong(self._rule.resumed(self.learner, beside))
 
     def _once(self, key: PRNGKeyArray) -> dict[str, Any]:
         assert self._held is not None

@@ -139,9 +139,15 @@ def drawn_params(place: Place) -> tuple[str, ...]:
 
 
 def known_width(place: Place) -> int:
-    """Numbers that a critic may be told: the observation, privileged signals and params."""
-    signals = sum(v.shape[-1] for v in _privileged(place).values())
-    return place.task.observe.width(place.simulator.interface) + signals + len(drawn_params(place))
+    """Numbers that a critic may be told."""
+    return len(known_names(place))
+
+
+def known_names(place: Place) -> tuple[str, ...]:
+    """What a critic may be told, number by number: the observation, privileged signals and params."""
+    seen = [f"seen {k}" for k in range(place.task.observe.width(place.simulator.interface))]
+    signals = [f"{name} {k}" for name, v in sorted(_privileged(place).items()) for k in range(v.shape[-1])]
+    return (*seen, *signals, *drawn_params(place))
 
 
 def _privileged(place: Place) -> Signals:

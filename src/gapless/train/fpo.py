@@ -111,6 +111,14 @@ class FlowLearner(NamedTuple):
     """Share of the budget in which only the critic learns."""
 
 
+class Beside(NamedTuple):
+    """What goes along with a policy that is trained further."""
+
+    critic: eqx.nn.MLP
+    critic_observed: Normaliser
+    optimizer: Any
+
+
 class FlowRule(Rule):
     """Updates of a flow policy by ratios of its flow-matching losses, and of a critic."""
 
@@ -122,12 +130,13 @@ class FlowRule(Rule):
     def _untrained(self, key: PRNGKeyArray) -> FlowPolicy:
         return new_flow(self.place.simulator.interface, self.place.task.observe, self.recipe.shape, key)
 
-    def new(self, key: PRNGKeyArray) -> FlowLearner:
-        """What learning begins with: untrained, or a policy with a fresh critic."""
+    def new(self, key: PRNGKeyArray, told: int | None = None) -> FlowLearner:
+        """What learning begins with: untrained, or a policy with a fresh critic; its critic is told what the place knows, or
+        so many numbers."""
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         policy = begin_with or self._untrained(keys[0])
         observed = eyes_of(policy, begin_with is not None)
-        width = known_width(self.place) if r.asymmetric else len(policy.shift)
+        width = (told or known_width(self.place)) if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         optimizer = ADAM.init(eqx.filter((policy.network, critic), eqx.is_array))
         hold = jnp.asarray(0.0 if begin_with is None else HOLD)
@@ -136,6 +145,15 @@ class FlowRule(Rule):
 
     def policy(self, learner: FlowLearner) -> FlowPolicy:
         return learner.policy
+
+    def beside(self, learner: FlowLearner) -> Beside:
+        return Beside(learner.critic, learner.critic_observed, learner.optimizer)
+
+    def beginner(self, told: int) -> FlowLearner:
+        return self.new(jax.random.key(0), told)
+
+    def resumed(self, learner: FlowLearner, beside: Beside) -> FlowLearner:
+        return learner._replace(**beside._asdict(), hold=jnp.zeros(()))
 
     def weights(self, learner: FlowLearner) -> Any:
         return eqx.partition(learner.policy, eqx.is_array)[0]

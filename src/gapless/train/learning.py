@@ -11,6 +11,7 @@ from gapless.nets.policy import NetworkPolicy
 from gapless.nets.seeing import SeeingPolicy
 
 from .guard import Guard
+from .learnt import Learnt
 from .randomization.starts import GradedStarts
 
 Kind = TypeVar("Kind", bound=SeeingPolicy)
@@ -53,6 +54,14 @@ class Learning(ABC):
     @abstractmethod
     def iterate(self, key: PRNGKeyArray, times: int = 1) -> dict[str, float]:
         """Collect and learn, `times` times; what the last ones looked like."""
+
+    def learnt(self, learner: Any) -> Learnt | None:
+        """What this learner knows beside its policy, where whoever trains that further can make use of it."""
+        return None
+
+    def resume(self, learnt: Learnt) -> None:
+        """Go on with what the training of its policy knew, as far as that is of use here."""
+        return
 
 
 @dataclass(frozen=True)

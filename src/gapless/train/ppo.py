@@ -79,6 +79,15 @@ class Learner(NamedTuple):
     """Share of the budget in which only the critic learns, so that a fresh critic does not spoil a trained policy."""
 
 
+class Beside(NamedTuple):
+    """What goes along with a policy that is trained further."""
+
+    log_noise: Float[Array, " command"]
+    critic: eqx.nn.MLP
+    critic_observed: Normaliser
+    optimizer: Any
+
+
 class PpoRule(Rule):
     """Clipped updates of a policy with Gaussian exploration, and of a critic."""
 
@@ -97,13 +106,14 @@ class PpoRule(Rule):
             [np.full(c.width, place.task.mirror.get(c.name, 1.0), np.float32) for c in interface.commands]
         )
 
-    def new(self, key: PRNGKeyArray) -> Learner:
-        """What learning begins with: untrained, or a policy with a fresh critic."""
+    def new(self, key: PRNGKeyArray, told: int | None = None) -> Learner:
+        """What learning begins with: untrained, or a policy with a fresh critic; its critic is told what the place knows, or
+        so many numbers."""
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         interface = self.place.simulator.interface
         policy = begin_with or new_policy(interface, self.place.task.observe, r.shape, keys[0])
         observed = eyes_of(policy, begin_with is not None)
-        width = known_width(self.place) if r.asymmetric else len(policy.shift)
+        width = (told or known_width(self.place)) if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
         noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
         optimizer = ADAM.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
@@ -113,6 +123,15 @@ class PpoRule(Rule):
 
     def policy(self, learner: Learner) -> NetworkPolicy:
         return learner.policy
+
+    def beside(self, learner: Learner) -> Beside:
+        return Beside(learner.log_noise, learner.critic, learner.critic_observed, learner.optimizer)
+
+    def beginner(self, told: int) -> Learner:
+        return self.new(jax.random.key(0), told)
+
+    def resumed(self, learner: Learner, beside: Beside) -> Learner:
+        return learner._replace(**beside._asdict(), hold=jnp.zeros(()))
 
     def weights(self, learner: Learner) -> Any:
         return eqx.partition(learner.policy, eqx.is_array)[0], learner.log_noise

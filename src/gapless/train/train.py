@@ -9,9 +9,10 @@ from jaxtyping import PRNGKeyArray
 from gapless.core import Belief, Simulator, Task
 from gapless.nets.seeing import SeeingPolicy
 
-from .checkpoint import Checkpoint, Seen
+from .checkpoint import Checkpoint, Seen, best_of
 from .guard import Guard
 from .learning import Method, Place
+from .learnt import Learnt
 from .look import Look
 from .ppo import Ppo
 from .randomization.trained_over import Begins, Over, trained_over
@@ -56,6 +57,8 @@ class Trained:
     steps: int
     looks: tuple[SeeingPolicy, ...]
     """The policy at each look, from clumsy to able."""
+    learnt: Learnt | None = None
+    """What the training of the policy kept knew beside it, for whoever trains it further."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Along:
 
     begin_with: SeeingPolicy | None = None
     """The policy to go on from."""
+    learnt: Learnt | None = None
+    """What its training knew beside it."""
     guard: Guard | None = None
     """What keeps it from living off a learned simulator's errors; looks are taken elsewhere then."""
     checkpoint: Checkpoint | None = None
@@ -83,12 +88,15 @@ def train(
     over = trained_over(recipe.over, recipe.starts, simulator, belief, task)
     place = Place(simulator, over.belief, task, guard, over.starts)
     learning = recipe.method.learning(place, keys[0], along.begin_with)
+    if along.learnt is not None:
+        learning.resume(along.learnt)
     judged = (simulator, belief) if guard is None else (guard.elsewhere, guard.belief)
     look = Look(*judged, task, recipe.worlds, keys[1])
     seen = [] if along.begin_with is None else [Seen(along.begin_with, 0, *look.at(along.begin_with))]
     if along.checkpoint is not None:
         learning.learner, seen = along.checkpoint.read(learning.learner, learning.policy, seen)
     first = int(along.begin_with is not None)
+    at_best = None if along.checkpoint is None else along.checkpoint.at_best(learning.learner, seen, first)
     per_look = max(1, recipe.method.budget // (recipe.looks * recipe.method.per_iteration))
     for k, known in enumerate(seen[first:]):
         over = over.after(known.policy, jax.random.fold_in(keys[2], 3 * k + 2))
@@ -100,14 +108,16 @@ def train(
         notes = learning.iterate(jax.random.fold_in(keys[2], 3 * k + 1), per_look)
         steps = (k + 1) * per_look * recipe.method.per_iteration
         seen.append(Seen(learning.policy, steps, *look.at(learning.policy)))
+        at_best = learning.learner if best_of(seen) == len(seen) - 1 else at_best
         if along.checkpoint is not None:
             along.checkpoint.write(learning.learner, seen)
         over = over.after(learning.policy, jax.random.fold_in(keys[2], 3 * k + 2))
         figures = {**notes, "return": seen[-1].value, "passed": seen[-1].passed}
         along.tell(steps, figures | over.figures())
-    best = max(seen, key=lambda s: s.value)
-    curve = [(s.steps, s.value) for s in seen]
-    return Trained(best.policy, curve, best.value, best.passed, seen[-1].steps, tuple(s.policy for s in seen[first:]))
+    best, curve = seen[best_of(seen)], [(s.steps, s.value) for s in seen]
+    learnt = along.learnt if best_of(seen) < first else learning.learnt(at_best)
+    looks = tuple(s.policy for s in seen[first:])
+    return Trained(best.policy, curve, best.value, best.passed, seen[-1].steps, looks, learnt)
 
 
 def _settled(seen: list[Seen], recipe: Train) -> bool:

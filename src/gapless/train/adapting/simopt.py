@@ -6,7 +6,7 @@ compared by L1 and L2 after a low pass over time. Departures: channels weigh by 
 the first distribution is the belief, and each round has one episode and not several.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import jax
@@ -48,14 +48,15 @@ class SimOpt(Adapter):
         return train(*place[:3], means.recipe, means.key, means.along("first")).policy
 
     def tries(self, prepared: SeeingPolicy, place: Place, means: Means) -> Tries:
-        policy, over = prepared, spread(place.simulator, place.belief)
+        policy, over, learnt = prepared, spread(place.simulator, place.belief), None
         rollout = Rollout(place.simulator.with_worlds(self.samples), place.task)
         for k in range(1, self.episodes):
             log = yield policy
             keys = jax.random.split(jax.random.fold_in(means.key, k))
             over = self.nearer(rollout, over, policy, log, keys[0])
-            along = means.along(f"round-{k}", policy)
-            policy = train(place.simulator, over, place.task, means.again, keys[1], along).policy
+            along = replace(means.along(f"round-{k}", policy), learnt=learnt)
+            trained = train(place.simulator, over, place.task, means.again, keys[1], along)
+            policy, learnt = trained.policy, trained.learnt
         yield policy
         return policy
 
