@@ -72,7 +72,7 @@ def test_a_clone_that_is_no_better_leaves_the_physics_in_place(workspace: Worksp
 def test_a_recipe_without_a_clone_has_the_same_products_as_before(workspace: Workspace, monkeypatch: Any) -> None:
     asked: list[dict[str, Any]] = []
     monkeypatch.setattr(type(workspace.store), "make", lambda self, kind, parents, recipe, build: asked.append(recipe))
-    monkeypatch.setattr("gapless.engine.stages.usable", lambda logs: [0, 1])
+    monkeypatch.setattr("gapless.engine.learning.usable", lambda logs: [0, 1])
     for recipe in (Recipe(schedule="fixed"), Recipe(schedule="fixed", clone=True)):
         Stages(workspace, recipe, 0).learn([])
     assert not {"clone", "one_by_one"} & asked[0].keys() and asked[1]["clone"]["members"] == LearnClone().members
