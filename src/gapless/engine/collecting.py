@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapless.core import Artifact, Block, GaplessError, Interface, Log, Robot, key_for
-from gapless.learn import Design, design
+from gapless.learn import Design, Wanted, design
 from gapless.logs import write_logs
 from gapless.robots import Gate
 
@@ -112,7 +112,8 @@ class Collecting(Workshop):
         self.tell("choosing a motion")
         # Motions teach parameters, which the physics has; a clone knows them only as far as it was taught.
         known, simulator, r = self.known(belief), physics_of(self.workspace.simulator, belief), self.recipe
-        return design(simulator, known, limits, r.excite_s, r.excite, key_for(self.seed, "excite", self.crank, k))
+        key = key_for(self.seed, "excite", self.crank, k)
+        return design(simulator, known, Wanted(limits, r.excite_s), r.excite, key)
 
     def deploy(
         self, robot: Robot, policy: Artifact, forecast: Artifact, under: Block | None = None, after: int = 0

@@ -9,7 +9,8 @@ from jaxtyping import Float
 
 from gapless.core import Artifact, GaplessError, Log
 from gapless.learn import Finding, Identified, Learnt, Performance, attribute, identify, learn_residual, preflight
-from gapless.learn.clone_robot import Candidate
+from gapless.learn.clone_robot import Candidate, Contest
+from gapless.logs import Parted
 
 from .causes import attribution_figures
 from .clones import Attempt, beside, nearer, try_clone
@@ -26,7 +27,7 @@ class Learning(Workshop):
     def learn(self, logs: list[Artifact]) -> Artifact:
         """The belief after these logs."""
         kept = usable(logs)
-        training, held_out = parted(kept, self.one_by_one)
+        parts = parted(kept, self.one_by_one)
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)}
         recipe = {"crank": self.crank, "seed": self.seed, "identify": asdict(self.recipe.identify)}
         recipe["parameters"] = [asdict(p) for p in self.workspace.parameters]
@@ -49,11 +50,11 @@ class Learning(Workshop):
                     "`gapless preflight` shows all of it; --recipe.no-preflight learns all the same."
                 )
             simulator, prior, r = self.workspace.simulator, self.prior(), self.recipe
-            found = identify(simulator, prior, training, held_out, r.identify, self.seed, told)
+            found = identify(simulator, prior, *parts, r.identify, self.seed, told)
             learnt = None
             if r.parts:
-                learnt = learn_residual(simulator, prior, found, training, held_out, r.residual, self.seed, self.tell)
-            attempt = self._cloned(found, learnt, (training, held_out)) if r.clone else None
+                learnt = learn_residual(simulator, prior, found, parts, r.residual, self.seed, self.tell)
+            attempt = self._cloned(found, learnt, parts) if r.clone else None
             write_learned(folder, found.particles or found.belief, learnt, attempt, simulator)
             return fit_figures(self.workspace.parameters, found, learnt, attempt) | {
                 "seconds_of_log": sum(log.seconds for log in kept),
@@ -62,16 +63,16 @@ class Learning(Workshop):
 
         return self.workspace.store.make("belief", made_of, recipe, build)
 
-    def _cloned(self, found: Identified, learnt: Learnt | None, logs: tuple[list[Log], list[Log]]) -> Attempt:
-        """A clone of what was identified, and whether it predicts the second logs better than that, and than with a residual."""
+    def _cloned(self, found: Identified, learnt: Learnt | None, logs: Parted) -> Attempt:
+        """A clone of what was identified, and whether it predicts held-out logs better than that, alone or with a residual."""
         if found.chi_square < self.recipe.pull.worth:
             return Attempt(None, "No clone was tried: the physics explains the logs.")
         physics = self.workspace.simulator
         begin = rival = Candidate(physics, found.particles or found.belief)
         if learnt is not None:
-            begin = nearer(begin, Candidate(physics, learnt.identified.belief), logs[0])
+            begin = nearer(begin, Candidate(physics, learnt.identified.belief), logs.training)
             rival = beside(physics, learnt)
-        return try_clone(self.workspace, (begin, rival), logs, self.recipe.pull, self.seed, self.tell)
+        return try_clone(self.workspace, Contest(begin, rival), logs, self.recipe.pull, self.seed, self.tell)
 
     def preflight(self, logs: list[Log], ask_model: bool = True) -> list[Finding]:
         """Wrong conventions in the logs: bugs, which no fit should explain away."""
@@ -89,7 +90,7 @@ class Learning(Workshop):
 
     def gap(self, belief: Artifact | None, logs: list[Artifact]) -> Artifact:
         """How wrong the simulator is on held-out logs: as its data sheet has it, and as believed now."""
-        held_out = parted(usable(logs), self.one_by_one)[1]
+        held_out = parted(usable(logs), self.one_by_one).held_out
         made_of = {f"logs{k}": a.id for k, a in enumerate(logs)} | ({} if belief is None else {"belief": belief.id})
 
         def build(folder: Path) -> dict[str, Any]:
@@ -104,17 +105,15 @@ class Learning(Workshop):
 
     def attribute(self, belief: Artifact, logs: list[Artifact], policy: Artifact | None = None) -> Artifact:
         """What causes the gap, in prediction error and, where there is a policy, in return."""
-        training, held_out = parted(usable(logs), self.one_by_one)
+        parts = parted(usable(logs), self.one_by_one)
         made_of = {"belief": belief.id} | {f"logs{k}": a.id for k, a in enumerate(logs)}
         made_of |= {} if policy is None else {"policy": policy.id}
         recipe = {"crank": self.crank, "seed": self.seed, "attribute": asdict(self.recipe.attribute)}
 
         def build(folder: Path) -> dict[str, Any]:
             at_task = None if policy is None else Performance(self.policy(policy), self.workspace.task)
-            found = attribute(
-                self.workspace.simulator, self.identified(belief), training, held_out, at_task, self.recipe.attribute,
-                self.seed, self.tell,
-            )  # fmt: skip
+            physics, known, r = self.workspace.simulator, self.identified(belief), self.recipe.attribute
+            found = attribute(physics, known, parts, at_task, r, self.seed, self.tell)
             return attribution_figures(found)
 
         return self.workspace.store.make("attribution", made_of, recipe, build)
