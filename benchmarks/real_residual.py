@@ -2,6 +2,7 @@
 
 from gapless.core import Gaussian, Log, Params
 from gapless.learn import Identified, LearnResidual, learn_residual, sensor_noise, with_residual
+from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 
 RECIPE = LearnResidual(windows=60, rounds=1)
@@ -16,7 +17,7 @@ def beside(
     held_out = stretches[HELD_OUT - 1 :: HELD_OUT]
     train = [log for k, log in enumerate(stretches) if k % HELD_OUT != HELD_OUT - 1]
     found = Identified(belief, float("inf"), 1.0, sensor_noise(train), 0, 0, "anchored")
-    learnt = learn_residual(simulator, prior, found, train, held_out, RECIPE, seed)
+    learnt = learn_residual(simulator, prior, found, Parted(train, held_out), RECIPE, seed)
     if learnt is None:
         return (simulator, belief.mean()), "refused: held-out stretches are not predicted better"
     judged = learnt.held_out

@@ -8,15 +8,16 @@ import jax
 import numpy as np
 import pytest
 
-from gapless.core import Artifact, Chosen, GaplessError, Gaussian, Log, prior_belief
+from gapless.core import Artifact, Chosen, GaplessError, Gaussian, prior_belief
 from gapless.engine import Recipe, Stages, Workspace, clones, train_policy
 from gapless.engine.clones import Attempt, nearer, taught_clones, try_clone
 from gapless.engine.fits import fit_figures
 from gapless.engine.parts import write_learned
 from gapless.learn import Identified
-from gapless.learn.clone_robot import Candidate, Joined, LearnClone, Pulled
+from gapless.learn.clone_robot import Candidate, Contest, Joined, LearnClone, Pulled
 from gapless.learn.clone_robot.pull import Weights
 from gapless.learn.held_out import Comparison
+from gapless.logs import Parted
 from gapless.simulators.neural import MEMBER, CloneSimulator
 from gapless.simulators.neural.stored import clones_of_robot
 from gapless.simulators.parts import has_residual
@@ -72,7 +73,7 @@ def test_a_clone_that_is_no_better_leaves_the_physics_in_place(workspace: Worksp
 def test_a_recipe_without_a_clone_has_the_same_products_as_before(workspace: Workspace, monkeypatch: Any) -> None:
     asked: list[dict[str, Any]] = []
     monkeypatch.setattr(type(workspace.store), "make", lambda self, kind, parents, recipe, build: asked.append(recipe))
-    monkeypatch.setattr("gapless.engine.stages.usable", lambda logs: [0, 1])
+    monkeypatch.setattr("gapless.engine.learning.usable", lambda logs: [0, 1])
     for recipe in (Recipe(schedule="fixed"), Recipe(schedule="fixed", clone=True)):
         Stages(workspace, recipe, 0).learn([])
     assert not {"clone", "one_by_one"} & asked[0].keys() and asked[1]["clone"]["members"] == LearnClone().members
@@ -84,8 +85,7 @@ def test_a_robot_that_cannot_be_cloned_costs_one_sentence(workspace: Workspace, 
 
     monkeypatch.setattr(clones, "taught_clones", cannot)
     known = Candidate(workspace.simulator, prior_belief(workspace.parameters))
-    logs: tuple[list[Log], list[Log]] = ([], [])
-    tried = try_clone(workspace, (known, known), logs, LearnClone(), 0, lambda message: None)
+    tried = try_clone(workspace, Contest(known, known), Parted([], []), LearnClone(), 0, lambda message: None)
     assert tried.kept is None and tried.says == "No clone was tried: a clone knows hinges and slides only."
 
 

@@ -13,6 +13,7 @@ from gapless.learn import Attribute, Performance, attribute
 from gapless.learn.explain import Explained
 from gapless.learn.repeats import same_commands
 from gapless.learn.returns import losses
+from gapless.logs import Parted
 from gapless.nets.policy import NetworkPolicy
 from gapless.simulators import MujocoSimulator
 from gapless.tasks import SwingUp
@@ -27,10 +28,10 @@ def belief(**other: float) -> Point:
     return Point(tuple(found), np.array(list(found.values())))
 
 
-def logs(collect: Collect, **other: float) -> tuple[list[Log], list[Log]]:
+def logs(collect: Collect, **other: float) -> Parted:
     """To learn from, and held out, of a pendulum that is nominal but for these."""
     given = {k.replace(".", "_"): v for k, v in NOMINAL.items()} | other
-    return collect(2, **given), collect(1, first=9, **given)
+    return Parted(collect(2, **given), collect(1, first=9, **given))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def logs(collect: Collect, **other: float) -> tuple[list[Log], list[Log]]:
 def test_what_was_changed_is_blamed(
     name: str, value: float, family: str, pendulum: MujocoSimulator, collect: Collect
 ) -> None:
-    found = attribute(pendulum, belief(), *logs(collect, **{name: value}), recipe=SMALL)
+    found = attribute(pendulum, belief(), logs(collect, **{name: value}), recipe=SMALL)
     assert found.causes[0].families == (family,)
     assert found.causes[0].error.value == pytest.approx(1.0, abs=0.05)
     assert found.causes[0].error.low <= found.causes[0].error.value <= found.causes[0].error.high
@@ -49,7 +50,7 @@ def test_what_was_changed_is_blamed(
 
 def test_all_parts_make_the_whole(pendulum: MujocoSimulator, collect: Collect) -> None:
     found = attribute(
-        pendulum, belief(), *logs(collect, motor_gain=0.8, command_latency=0.02, hinge_damping=0.05), recipe=SMALL
+        pendulum, belief(), logs(collect, motor_gain=0.8, command_latency=0.02, hinge_damping=0.05), recipe=SMALL
     )
     parts = [c.error.value for c in found.causes] + [found.numerics.value, found.noise.value, found.unexplained.value]
     assert sum(parts) == pytest.approx(1.0, abs=1e-9)
@@ -57,20 +58,20 @@ def test_all_parts_make_the_whole(pendulum: MujocoSimulator, collect: Collect) -
 
 
 def test_nothing_departs_where_the_data_sheet_is_right(pendulum: MujocoSimulator, collect: Collect) -> None:
-    found = attribute(pendulum, belief(motor_gain=1.1), *logs(collect), recipe=SMALL)
+    found = attribute(pendulum, belief(motor_gain=1.1), logs(collect), recipe=SMALL)
     assert found.departed == {}
     assert {cause.error.value for cause in found.causes} == {0.0}
 
 
 def test_the_same_seed_gives_the_same_answer(pendulum: MujocoSimulator, collect: Collect) -> None:
     made = logs(collect, motor_gain=0.8)
-    assert attribute(pendulum, belief(), *made, recipe=SMALL) == attribute(pendulum, belief(), *made, recipe=SMALL)
+    assert attribute(pendulum, belief(), made, recipe=SMALL) == attribute(pendulum, belief(), made, recipe=SMALL)
 
 
 def test_the_only_sensors_delay_and_the_commands_are_one_class(pendulum: MujocoSimulator, collect: Collect) -> None:
     late = Parameter("hinge.position.latency", "s", 0.0, 0.0, 0.04, "sensing", free=False)
     doubting = MujocoSimulator(pendulum.model, pendulum.interface, (*pendulum.parameters, late))
-    found = attribute(doubting, belief(), *logs(collect, command_latency=0.03), recipe=SMALL)
+    found = attribute(doubting, belief(), logs(collect, command_latency=0.03), recipe=SMALL)
     assert found.causes[0].families == ("latency", "sensing")
     assert found.causes[0].error.value > 0.95
 
@@ -78,14 +79,14 @@ def test_the_only_sensors_delay_and_the_commands_are_one_class(pendulum: MujocoS
 def test_a_coarse_time_step_is_a_cause_of_its_own(pendulum: MujocoSimulator) -> None:
     truth, nominal = fine_and_coarse(pendulum)
     made = [_played(truth, seed) for seed in range(3)]
-    found = attribute(nominal, belief(hinge_damping=0.1), made[:2], made[2:], recipe=SMALL)
+    found = attribute(nominal, belief(hinge_damping=0.1), Parted(made[:2], made[2:]), recipe=SMALL)
     assert found.numerics.value > 0.8
 
 
 def test_a_coarse_time_step_beside_a_larger_cause_is_not_told_as_parameters(pendulum: MujocoSimulator) -> None:
     truth, nominal = fine_and_coarse(pendulum)
     made = [_played(truth, seed, motor_gain=0.8) for seed in range(3)]
-    found = attribute(nominal, belief(hinge_damping=0.1), made[:2], made[2:], recipe=SMALL)
+    found = attribute(nominal, belief(hinge_damping=0.1), Parted(made[:2], made[2:]), recipe=SMALL)
     assert found.causes[0].families == ("actuation",)
     assert abs(found.numerics.value) > 0.01 > abs(found.causes[1].error.value)
     assert tuple(found.departed) == ("motor.gain",)
@@ -122,7 +123,7 @@ def test_repeats_are_found_and_agree_to_the_noise(
     commands = lively_commands(pendulum.interface, 125, 0)
     again = [simulate(pendulum, params, commands, seed=seed) for seed in range(3)]
     assert same_commands(again[0], again[1])
-    found = attribute(pendulum, belief(), again[:2], again[2:], recipe=SMALL)
+    found = attribute(pendulum, belief(), Parted(again[:2], again[2:]), recipe=SMALL)
     assert found.repeatability == pytest.approx(found.noise.value, rel=0.5)
 
 
@@ -130,7 +131,7 @@ def test_logs_of_different_or_no_commands_are_no_repeats(pendulum: MujocoSimulat
     made = collect(2)
     assert not same_commands(*made)
     assert not same_commands(*collect(2, idle=True))
-    found = attribute(pendulum, belief(), made, collect(1, first=9), recipe=SMALL)
+    found = attribute(pendulum, belief(), Parted(made, collect(1, first=9)), recipe=SMALL)
     assert found.repeatability is None
 
 

@@ -11,6 +11,7 @@ from gapless.core import Chosen, nominal_belief
 from gapless.learn import with_residual
 from gapless.learn.delta_action import DELTA_ACTION, learn_delta_action, plain_gaussian
 from gapless.learn.held_out import prediction_errors
+from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
@@ -27,7 +28,7 @@ def test_a_hidden_force_becomes_a_change_of_commands(
     cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any
 ) -> None:
     belief = nominal_belief(cartpole.parameters)
-    learnt = learn_delta_action(cartpole, belief, (drive(hilly, 3, 0), drive(hilly, 1, 10)), SMALL)
+    learnt = learn_delta_action(cartpole, belief, Parted(drive(hilly, 3, 0), drive(hilly, 1, 10)), SMALL)
     assert learnt is not None
     assert [c.name for c in learnt.residual.corrections] == ["motor.change"]
     unseen = drive(hilly, 1, 20)
@@ -48,5 +49,5 @@ def test_the_parameters_stay_as_they_were_believed(cartpole: MujocoSimulator) ->
 @pytest.mark.slow
 def test_no_command_is_changed_where_the_physics_explains_the_logs(cartpole: MujocoSimulator, drive: Any) -> None:
     belief = nominal_belief(cartpole.parameters)
-    logs = drive(cartpole, 2, 0), drive(cartpole, 1, 10)
+    logs = Parted(drive(cartpole, 2, 0), drive(cartpole, 1, 10))
     assert learn_delta_action(cartpole, belief, logs, SMALL) is None

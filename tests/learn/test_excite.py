@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gapless.core import Block, Channel, GaplessError, Gaussian, Interface, Parameter, Params, Signals, prior_belief
-from gapless.learn import AroundPolicy, Excite, design, excite
+from gapless.learn import AroundPolicy, Excite, Wanted, design, excite
 from gapless.learn.holding import pull_of, reach_of
 from gapless.learn.motions import FIRMEST, Band, Reach, first_genomes, rows_of
 from gapless.learn.teaching import Teaching
@@ -54,7 +54,7 @@ def lift(tmp_path: Path) -> Lift:
 
 def test_motions_stay_inside_the_limits_in_draws_that_were_never_tried(cartpole: MujocoSimulator) -> None:
     prior = prior_belief(cartpole.parameters)
-    found = design(cartpole, prior, INTERFACE, 2.0, replace(SMALL, doubts=16), jax.random.key(0))
+    found = design(cartpole, prior, Wanted(INTERFACE, 2.0), replace(SMALL, doubts=16), jax.random.key(0))
     trial = Trial(cartpole, INTERFACE, reach_of(cartpole, INTERFACE))
     motion: Any = found.motion
     trial.pull, trial.middle = np.asarray(motion.pull), np.asarray(motion.middle)
@@ -76,7 +76,7 @@ def test_later_generations_leave_less_unknown(cartpole: MujocoSimulator) -> None
     left = []
     for generations in (1, 5):
         recipe = replace(SMALL, generations=generations, candidates=8)
-        found = design(cartpole, prior, INTERFACE, 2.0, recipe, jax.random.key(2))
+        found = design(cartpole, prior, Wanted(INTERFACE, 2.0), recipe, jax.random.key(2))
         sizes = np.maximum(np.abs(prior.centre), 0.5 * np.sqrt(np.diag(prior.covariance)))
         left.append(np.sqrt(np.mean((np.array(list(found.after.values())) / sizes) ** 2)))
     assert left[1] < left[0]
@@ -131,7 +131,7 @@ def test_a_servo_moves_around_where_it_is_within_its_rate(lift: Lift) -> None:
 def test_traceable_simulators_are_excited_too(cartpole: MujocoSimulator) -> None:
     traceable = JaxCartpole(INTERFACE, cartpole.parameters, 5)
     prior = prior_belief(cartpole.parameters)
-    found = design(traceable, prior, INTERFACE, 0.6, Excite(2, 1, 1, 1, 1), jax.random.key(0))
+    found = design(traceable, prior, Wanted(INTERFACE, 0.6), Excite(2, 1, 1, 1, 1), jax.random.key(0))
     assert found.after["motor.gain"] < 0.5 * found.now["motor.gain"]
 
 
@@ -147,7 +147,7 @@ class Hold(Block):
 
 def test_a_motion_around_a_policy_adds_to_its_commands(cartpole: MujocoSimulator) -> None:
     prior = prior_belief(cartpole.parameters)
-    found = design(cartpole, prior, INTERFACE, 1.0, SMALL, jax.random.key(0), Hold())
+    found = design(cartpole, prior, Wanted(INTERFACE, 1.0, Hold()), SMALL, jax.random.key(0))
     assert isinstance(found.motion, AroundPolicy)
     seen = {"cart.position": jnp.array([0.1]), "pole.angle": jnp.zeros(1)}
     memory, sent = found.motion.init(jax.random.key(0)), []
@@ -163,7 +163,7 @@ def test_what_the_belief_knows_already_is_not_learnt_again(cartpole: MujocoSimul
     deviation = np.sqrt(np.diag(prior.covariance))
     known = np.where(np.array(prior.names) == "hinge.damping", 1e-4, 1.0) * deviation
     belief = Gaussian(prior.names, prior.centre, np.diag(known**2), prior.low, prior.high)
-    found = design(cartpole, belief, INTERFACE, 1.0, SMALL, jax.random.key(0))
+    found = design(cartpole, belief, Wanted(INTERFACE, 1.0), SMALL, jax.random.key(0))
     assert found.after["hinge.damping"] == pytest.approx(found.now["hinge.damping"], rel=1e-3)
 
 
@@ -202,7 +202,7 @@ def test_a_firmer_pull_keeps_the_same_push_nearer_to_the_middle(cartpole: Mujoco
 
 def test_the_chosen_pull_is_the_one_that_was_tried(cartpole: MujocoSimulator) -> None:
     prior = prior_belief(cartpole.parameters)
-    found = design(cartpole, prior, INTERFACE, 1.0, SMALL, jax.random.key(5))
+    found = design(cartpole, prior, Wanted(INTERFACE, 1.0), SMALL, jax.random.key(5))
     motion: Any = found.motion
     reach = reach_of(cartpole, INTERFACE)
     weakest, middle = pull_of(cartpole, INTERFACE, reach, SMALL.share * SMALL.pull, SMALL.margin)

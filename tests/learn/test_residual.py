@@ -9,6 +9,7 @@ import pytest
 from gapless.core import Chosen, Gaussian, Log, prior_belief
 from gapless.learn import Identified, Identify, LearnResidual, identify, learn_residual, with_residual
 from gapless.learn.held_out import compare, prediction_errors
+from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
@@ -30,7 +31,7 @@ def identified(cartpole: MujocoSimulator, logs: list[Log], held_out: list[Log]) 
 def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly: MujocoSimulator, drive: Any) -> None:
     logs, held_out, unseen = drive(hilly, 3, 0), drive(hilly, 1, 10), drive(hilly, 1, 20)
     prior, found = identified(cartpole, logs, held_out)
-    learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)
+    learnt = learn_residual(cartpole, prior, found, Parted(logs, held_out), RECIPE)
     assert learnt is not None
     whole = with_residual(cartpole, learnt.residual)
     belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
@@ -46,7 +47,7 @@ def test_a_hidden_force_on_a_joint_that_nothing_drives_is_found(
     uneven = with_hills("hinge", 0.1, 3.0)
     logs, held_out, unseen = drive(uneven, 3, 0), drive(uneven, 1, 10), drive(uneven, 1, 20)
     prior, found = identified(cartpole, logs, held_out)
-    learnt = learn_residual(cartpole, prior, found, logs, held_out, RECIPE)
+    learnt = learn_residual(cartpole, prior, found, Parted(logs, held_out), RECIPE)
     assert learnt is not None
     assert [c.name for c in learnt.residual.corrections] == ["slider.force", "hinge.force"]
     belief = Chosen(learnt.identified.belief, MEMBER, learnt.residual.members)
@@ -57,7 +58,7 @@ def test_a_hidden_force_on_a_joint_that_nothing_drives_is_found(
 def test_nothing_is_learned_where_the_physics_explains_the_logs(cartpole: MujocoSimulator, drive: Any) -> None:
     logs, held_out = drive(cartpole, 2, 0), drive(cartpole, 1, 10)
     prior, found = identified(cartpole, logs, held_out)
-    assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
+    assert learn_residual(cartpole, prior, found, Parted(logs, held_out), RECIPE) is None
 
 
 @pytest.mark.slow
@@ -66,7 +67,7 @@ def test_what_held_out_logs_do_not_confirm_is_refused(
 ) -> None:
     logs, held_out = drive(hilly, 2, 0), drive(cartpole, 1, 10)
     prior, found = identified(cartpole, logs, drive(hilly, 1, 10))
-    assert learn_residual(cartpole, prior, found, logs, held_out, RECIPE) is None
+    assert learn_residual(cartpole, prior, found, Parted(logs, held_out), RECIPE) is None
 
 
 def test_a_comparison_calls_noise_no_improvement() -> None:

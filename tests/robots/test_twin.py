@@ -145,8 +145,11 @@ NOMINAL = {
 TASKS = {
     "cartpole": "swingup", "furuta": "rotary-swingup", "puck": "slide", "arm": "hold-load", "hopper": "hop",
 }  # fmt: skip
-PERIODS = {"hopper": 16}
+PERIODS = {"hopper": 24}
 """For how long a motion is compared, 60 where nothing else is said: a hopper that nobody balances falls."""
+GROUND = {"hopper": {"floor.softness": 0.02}}
+"""The twin's ground is a spring with a damper and MuJoCo's contact is not, so that no hidden number is its softness; anything
+from 0.018 to 0.024 s is within 6 % of the motion for 30 periods, and the data sheet's 0.016 s within 12 %."""
 
 
 @pytest.mark.parametrize("robot", REALITIES)
@@ -160,7 +163,7 @@ def test_in_tier_a_the_simulator_with_the_hidden_numbers_moves_as_the_robot_does
     hidden = {
         name: reality.hidden[key] if isinstance(key, str) else reality.hidden[key[0]][key[1]]
         for name, key in NOMINAL[robot].items()
-    }
+    } | GROUND.get(robot, {})
     times = np.arange(len(rows)) * reality.interface.period_s
     start = {f"{joint}.position": np.zeros((1, 1)) for joint in reality.joints}
     holds = Holds([times], [rows], np.zeros(1, int), np.zeros(1))

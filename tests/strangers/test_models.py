@@ -2,6 +2,7 @@
 
 import os
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -179,6 +180,17 @@ def test_a_model_that_takes_forever_is_given_up(tmp_path: Path, refusal, monkeyp
     monkeypatch.setattr(model_probe, "SECONDS", 0.2)
     path = model(tmp_path, f"<mujoco><worldbody>{BODY}</worldbody></mujoco>")
     assert "or brings MuJoCo down" in refusal(load_model, path)
+
+
+def test_an_interpreter_without_mujoco_is_not_blamed_on_the_model(
+    tmp_path: Path, refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # without the packages of its environment
+    bare.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(bare))
+    said = refusal(load_model, model(tmp_path, f"<mujoco><worldbody>{BODY}</worldbody></mujoco>"))
+    assert f"{bare} finds no mujoco, as it does not read PYTHONPATH. Install mujoco" in said
 
 
 @pytest.mark.parametrize(

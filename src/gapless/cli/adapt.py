@@ -9,7 +9,8 @@ from gapless.robots import find_robot
 from gapless.train.adapting import Adapter
 
 from .console import say, table, working
-from .options import OnRobot, latest
+from .options import OnRobot
+from .stored import latest
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ import numpy as np
 
 from gapless.core import GaplessError, Interface, key_for, unstack
 from gapless.core.artifact import write_text
-from gapless.learn import Design, design
+from gapless.learn import Design, Wanted, design
 from gapless.robots import find_robot
 
 from .console import say, table, working
 from .options import InWorkspace
+from .stored import newest_belief
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,15 @@ class ExciteCommand(InWorkspace):
 
     def _design(self, limits: Interface, tell: Any) -> Design:
         workspace = self.open()
-        stages, beliefs, policies = self.stages(workspace, tell), *map(workspace.store.all, ("belief", "policy"))
+        stages, policies = self.stages(workspace, tell), workspace.store.all("policy")
         if self.around_policy and not policies:
             raise GaplessError(f"{workspace.folder} has no policy yet to excite around. Run `gapless train` first.")
         # A file is played as it is: nobody pulls the robot back.
         recipe = self.recipe.excite if self.around_policy else replace(self.recipe.excite, pull=0.0)
         policy = stages.policy(policies[-1]) if self.around_policy else None
-        known, key = stages.known(beliefs[-1] if beliefs else None), key_for(self.seed, "excite file")
+        known, key = stages.known(newest_belief(workspace)), key_for(self.seed, "excite file")
         return design(
-            workspace.simulator, known, limits, self.seconds, recipe, key, policy,
+            workspace.simulator, known, Wanted(limits, self.seconds, policy), recipe, key,
             lambda done: tell("improving motions", done),
         )  # fmt: skip
 

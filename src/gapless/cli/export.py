@@ -17,7 +17,8 @@ from gapless.nets.actuator_network import ActuatorNetwork
 from gapless.nets.stored_actuator import load_networks
 
 from .console import say, table
-from .options import Common, Group, InWorkspace, latest, policy_to_use
+from .options import Common, Group, InWorkspace
+from .stored import latest, policy_to_use
 
 Positional = tyro.conf.Positional
 

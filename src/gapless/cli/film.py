@@ -15,7 +15,8 @@ from gapless.simulators import rollout
 from gapless.simulators.neural.stored import SHIPPED, cloned
 
 from .console import say, working
-from .options import Common, policy_to_use
+from .options import Common
+from .stored import policy_to_use
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from gapless.learn import Fleet, fleet
 from gapless.simulators import write_parameters
 
 from .console import say, table
-from .options import Common, latest
+from .options import Common
+from .stored import latest
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import tyro
 
-from gapless.core import Artifact, GaplessError
-from gapless.engine import Recipe, Stages, Workspace, open_workspace, standing
+from gapless.core import GaplessError
+from gapless.engine import Recipe, Stages, Workspace, open_workspace
 from gapless.train import RECIPES
 
 RECIPE = "--recipe"
@@ -84,17 +84,3 @@ def with_recipe(kind: type[InWorkspace], recipe: Recipe) -> InWorkspace:
     """A command with this recipe; what it needs and nobody has said yet is still missing."""
     needed = {f.name: tyro.MISSING for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
     return kind(recipe=recipe, **needed)
-
-
-def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
-    """The newest artifact of a kind; raises with a hint where there is none."""
-    found = workspace.store.all(kind)
-    if not found:
-        raise GaplessError(f"{workspace.folder} has no {kind} yet. {hint}")
-    return found[-1]
-
-
-def policy_to_use(workspace: Workspace) -> Artifact:
-    """The policy to stand by: the newest, unless it failed on the robot and an earlier one scored more there."""
-    latest(workspace, "policy", "Train one first.")
-    return standing(workspace.store, workspace.store.all("policy"))

@@ -18,8 +18,8 @@ from gapless.logs import split
 from gapless.nets.stored_actuator import FILES
 from gapless.simulators.driven import Driven, driven_joints
 
-from .stages import Tell
 from .usable import usable
+from .workshop import Tell
 from .workspace import Workspace
 
 ACTUATOR = "actuator"

@@ -9,7 +9,8 @@ import numpy as np
 
 from gapless.core import GaplessError, Log
 from gapless.learn import Learnt, with_residual
-from gapless.learn.clone_robot import Candidate, LearnClone, Pulled, RobotCourse, join, learn_clone
+from gapless.learn.clone_robot import Candidate, Contest, LearnClone, Pulled, RobotCourse, join, learn_clone
+from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.neural import Clone
 from gapless.simulators.neural.stored import SHIPPED, cloned, clones_of_robot, load_family, save_family
@@ -44,14 +45,14 @@ class Attempt:
 
 
 def try_clone(
-    workspace: Workspace, candidates: tuple[Candidate, Candidate], logs: tuple[list[Log], list[Log]], recipe: LearnClone,
+    workspace: Workspace, against: Contest, logs: Parted, recipe: LearnClone,
     seed: int, tell: Tell,
 ) -> Attempt:  # fmt: skip
-    """A clone of what was identified, the first of `candidates`, pulled towards the first `logs`; it must beat the second."""
+    """A clone of what was identified, pulled towards the logs; it must beat its rival on those held out."""
     begins = (workspace.task.explore,)
     try:
         taught = taught_clones(workspace, seed, tell)
-        pulled = learn_clone(taught, *candidates, logs, begins, recipe, seed, tell)
+        pulled = learn_clone(taught, against, logs, begins, recipe, seed, tell)
     except GaplessError as error:
         return Attempt(None, f"No clone was tried: {error}")
     if pulled is None:

@@ -10,9 +10,10 @@ from .incumbent import standing
 from .next_best import next_best
 from .recipe import Recipe
 from .sending import readied
-from .stages import Stages, Tell, to_nobody
+from .stages import Stages
 from .training import train_policy
 from .turn import Turn, robot_seconds_spent
+from .workshop import Tell, to_nobody
 from .workspace import Workspace
 
 

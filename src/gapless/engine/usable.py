@@ -1,7 +1,7 @@
 """Logs that have something to say, and why others have not."""
 
 from gapless.core import Artifact, GaplessError, Log
-from gapless.logs import read_logs, split, split_each
+from gapless.logs import Parted, read_logs, split, split_each
 
 from .episodes import LOGS, SHORTEST, good_part, steady_part, teaches
 
@@ -20,7 +20,7 @@ def usable(logs: list[Artifact]) -> list[Log]:
     return found
 
 
-def parted(logs: list[Log], one_by_one: bool) -> tuple[list[Log], list[Log]]:
+def parted(logs: list[Log], one_by_one: bool) -> Parted:
     """Logs to learn from and logs held out; a few that were recorded one by one, each to teach something, are cut each."""
     return split_each(logs) if one_by_one and len(logs) < FEW else split(logs)
 

@@ -1,8 +1,6 @@
 """An ONNX policy as a block: one that Gapless exported, or anybody's own."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +9,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Interface, Params, Signals, stack, unstack
+from gapless.core.isolated import run_alone
 from gapless.core.reading import plain_object, read_limited
 
 from . import onnx_probe
@@ -71,11 +70,10 @@ def policy_in(content: bytes, interface: Interface, path: Path) -> OnnxPolicy:
 
 def tried(content: bytes, path: Path) -> dict[str, Any]:
     """What goes into a file's first step and comes out of it, found in a process of its own."""
-    command = [sys.executable, "-I", onnx_probe.__file__]
+    printed = run_alone(onnx_probe.__file__, seconds=2 * onnx_probe.SECONDS, given=content)
     try:
-        done = subprocess.run(command, input=content, capture_output=True, timeout=2 * onnx_probe.SECONDS)
-        step = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
+        step = json.loads(printed or "")
+    except ValueError:
         raise GaplessError(
             f"{path} needs more than {onnx_probe.SECONDS} s or {onnx_probe.MEMORY_BYTES // 2**30} GiB for its first "
             "step, or brings onnxruntime down. Export the policy again, as a smaller network."

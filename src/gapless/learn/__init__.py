@@ -2,7 +2,7 @@
 
 from .attribution import Attribution, Cause, Share, attribute
 from .excitation import AroundPolicy, Excitation
-from .excite import Design, Excite, NoSafeMotion, design, excite
+from .excite import Design, Excite, NoSafeMotion, Wanted, design, excite
 from .explain import Attribute
 from .fleet import Fleet, fleet
 from .gap import Gap, gap
@@ -35,6 +35,7 @@ __all__ = [
     "Performance",
     "ResidualMap",
     "Share",
+    "Wanted",
     "apply_fix",
     "attribute",
     "design",

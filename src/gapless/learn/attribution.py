@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import Belief, Log, Simulator, generator_for, nominal_belief
+from gapless.core import Belief, Simulator, generator_for, nominal_belief
+from gapless.logs import Parted
 from gapless.simulators import finer
 
 from .explain import Attribute, Explained, begin_of, doubted_of, explain
@@ -66,8 +67,7 @@ class Attribution:
 def attribute(
     simulator: Simulator,
     belief: Belief,
-    logs: list[Log],
-    held_out: list[Log],
+    logs: Parted,
     performance: Performance | None = None,
     recipe: Attribute | None = None,
     seed: int = 0,
@@ -77,12 +77,12 @@ def attribute(
     recipe, doubted = recipe or Attribute(), doubted_of(simulator, belief)
     names = tuple(p.name for p in doubted)
     fixed = nominal_belief(simulator.parameters).mean()
-    foresight = Foresight(simulator, held_out, names, fixed, recipe.ahead)
+    foresight = Foresight(simulator, logs.held_out, names, fixed, recipe.ahead)
     begin = begin_of(doubted, belief)
     tell("looking at the numerics")
     fine = _worth_it(simulator, foresight, begin, np.array([p.nominal for p in doubted]))
     tell("finding the fewest causes")
-    found = explain(fine or simulator, doubted, begin, logs, recipe, seed)
+    found = explain(fine or simulator, doubted, begin, logs.training, recipe, seed)
     tell("splitting the error")
     split = _Split(simulator, fine, foresight, found, recipe, generator_for(seed, "attribution"))
     lost = {}
@@ -90,7 +90,7 @@ def attribute(
         tell("splitting the return")
         parts = losses(simulator, performance, belief, found, seed)
         lost = {group: split.bootstrapped(part[None]) for group, part in zip(found.players, parts, strict=True)}
-    return split.told(lost, repeatability(simulator, logs + held_out, foresight, found.params))
+    return split.told(lost, repeatability(simulator, logs.training + logs.held_out, foresight, found.params))
 
 
 def _worth_it(simulator: Simulator, foresight: Foresight, params: np.ndarray, nominal: np.ndarray) -> Simulator | None:

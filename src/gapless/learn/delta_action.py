@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gapless.core import Belief, Gaussian, Log, Simulator
+from gapless.core import Belief, Gaussian, Simulator
+from gapless.logs import Parted
 from gapless.simulators import Around, MujocoSimulator
 
 from .identify import Identified
@@ -23,19 +24,19 @@ DELTA_ACTION = LearnResidual(kind="action", worth=0.0, refit=None)
 def learn_delta_action(
     simulator: MujocoSimulator,
     belief: Belief,
-    logs: tuple[list[Log], list[Log]],
+    logs: Parted,
     recipe: LearnResidual = DELTA_ACTION,
     seed: int = 0,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Learnt | None:
-    """The changes of commands learned from the first logs, or None where they would not predict the second ones better.
+    """The changes of commands learned from logs, or None where they would not predict those held out better.
 
     They act on the bare physics: corrections that were learned before explain the same motions, and give way to them.
     """
     bare = simulator.with_around(Around())
     known = plain_gaussian(bare, belief)
-    found = Identified(known, np.inf, np.inf, sensor_noise(logs[0]), 0, 0, "as believed")
-    return learn_residual(bare, known, found, *logs, recipe, seed, tell)
+    found = Identified(known, np.inf, np.inf, sensor_noise(logs.training), 0, 0, "as believed")
+    return learn_residual(bare, known, found, logs, recipe, seed, tell)
 
 
 def plain_gaussian(simulator: Simulator, belief: Belief) -> Gaussian:

@@ -91,22 +91,32 @@ class _Tried(NamedTuple):
     cost: Float[np.ndarray, " motion"]
 
 
+class Wanted(NamedTuple):
+    """The motion that somebody asks for."""
+
+    limits: Interface
+    """What the robot can do, and may."""
+    seconds: float
+    around: Block | None = None
+    """The policy that it is added to; by itself if not given."""
+
+
 def excite(
     simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, key: PRNGKeyArray
 ) -> Excitation:
     """The motion that leaves least unknown about the belief's parameters among those inside the robot's limits."""
-    found = design(simulator, belief, limits, seconds, recipe, key).motion
+    found = design(simulator, belief, Wanted(limits, seconds), recipe, key).motion
     assert isinstance(found, Excitation)
     return found
 
 
 @quietly()
 def design(
-    simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite, key: PRNGKeyArray,
-    policy: Block | None = None, tell: Callable[[float], None] = lambda share: None,
+    simulator: Simulator, belief: Gaussian, wanted: Wanted, recipe: Excite, key: PRNGKeyArray,
+    tell: Callable[[float], None] = lambda share: None,
 ) -> Design:  # fmt: skip
-    """The chosen motion, by itself or around a policy, and what it is expected to teach."""
-    return _Search(simulator, belief, limits, seconds, recipe, key, policy).best(tell)
+    """The chosen motion, and what it is expected to teach."""
+    return _Search(simulator, belief, wanted, recipe, key).best(tell)
 
 
 class NoSafeMotion(GaplessError):
@@ -117,9 +127,9 @@ class _Search:
     """Evolution of motions under one belief; each generation is one call of the batch."""
 
     def __init__(
-        self, simulator: Simulator, belief: Gaussian, limits: Interface, seconds: float, recipe: Excite,
-        key: PRNGKeyArray, policy: Block | None,
-    ) -> None:  # fmt: skip
+        self, simulator: Simulator, belief: Gaussian, wanted: Wanted, recipe: Excite, key: PRNGKeyArray
+    ) -> None:
+        limits, seconds, policy = wanted
         self.simulator, self.belief, self.recipe, self.rng = simulator, belief, recipe, generator_from(key)
         self.reach = reach_of(simulator, limits)
         self.trial = Trial(simulator, limits, self.reach)

@@ -24,6 +24,8 @@ LEAST_REACH = 1.0
 LARGE, ROOM = 0.9, 1.5
 """The bound is ROOM times this quantile of what the windows ask for: rare peaks are no reason for large forces elsewhere."""
 SMOOTHINGS = 8
+ROUNDING = 1e-12
+"""Share of what logs say below which nothing is believed: without any noise they would say all of it exactly, to rounding."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ def smoothed(linear: Linear, sizes: dict[str, float]) -> dict[str, Float[np.ndar
     variance = np.repeat([0.01 * sizes[n] ** 2 for n in names], periods)
     target = linear.misfit - np.einsum("wqp,wp->wq", answer, np.concatenate([linear.said[n] for n in names], axis=-1))
     gram, pull = np.swapaxes(answer, 1, 2) @ answer, -np.einsum("wqp,wq->wp", answer, target)
+    least, one = ROUNDING * np.einsum("wpp->w", gram)[:, None], np.eye(gram.shape[-1])
     for _ in range(SMOOTHINGS):
-        covariance = np.linalg.inv(gram + np.diag(1 / variance))
+        covariance = np.linalg.inv(gram + np.maximum(1 / variance, least)[..., None] * one)
         found = np.einsum("wpr,wr->wp", covariance, pull)
         second = (found**2 + np.einsum("wpp->wp", covariance)).reshape(len(found), len(names), periods)
         # The median window sets the size: one that ran away would have it all.

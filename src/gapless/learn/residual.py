@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import GaplessError, Gaussian, Log, generator_for
+from gapless.logs import Parted
 from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import Correction, Residual
 
@@ -92,16 +93,15 @@ def learn_residual(
     simulator: MujocoSimulator,
     prior: Gaussian,
     found: Identified,
-    logs: list[Log],
-    held_out: list[Log],
+    logs: Parted,
     recipe: LearnResidual | None = None,
     seed: int = 0,
     tell: Callable[[str], None] = lambda message: None,
 ) -> Learnt | None:
     """The residual beside what was identified without it, or None where it would not predict the held-out logs better."""
     recipe = recipe or LearnResidual()
-    windows = _windows(simulator, logs, recipe)
-    before = prediction_errors(simulator, found.belief, held_out)
+    windows = _windows(simulator, logs.training, recipe)
+    before = prediction_errors(simulator, found.belief, logs.held_out)
     if windows is None or not len(before) or found.chi_square < recipe.worth:
         return None
     lesson = _Lesson(simulator, found, windows, recipe)
@@ -110,7 +110,7 @@ def learn_residual(
         return None
     if recipe.refit is not None:
         tell("refitting the parameters beside the residual")
-    return _confirmed(lesson, tries, before, _moved(prior, found.belief), (logs, held_out), seed)
+    return _confirmed(lesson, tries, before, _moved(prior, found.belief), logs, seed)
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ class _Lesson:
 
 def _confirmed(
     lesson: _Lesson, tries: list[Residual], before: Float[np.ndarray, " window"], prior: Gaussian,
-    logs: tuple[list[Log], list[Log]], seed: int,
+    logs: Parted, seed: int,
 ) -> Learnt | None:  # fmt: skip
-    """The residual that predicts the held-out logs, the second of `logs`, better; None where none does."""
+    """The residual that predicts the held-out logs better; None where none does."""
     simulator, found, (training, held_out) = lesson.simulator, lesson.found, logs
     errors = [prediction_errors(with_residual(simulator, r), found.belief, held_out) for r in tries]
     best = int(np.argmin([np.median(e) for e in errors]))

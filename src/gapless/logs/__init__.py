@@ -6,11 +6,12 @@ from .files import content_digest
 from .importing import import_logs
 from .mapping import Mapping, Reading, mapping_from_dict, mapping_to_toml, read_mapping
 from .proposal import propose_mapping
-from .split import piece, split, split_each
+from .split import Parted, piece, split, split_each
 from .store import read_logs, write_logs
 
 __all__ = [
     "Mapping",
+    "Parted",
     "Reading",
     "check_log",
     "content_digest",

@@ -3,13 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gapless.core import GaplessError, Log
 
 
-def split(logs: Sequence[Log], held_out_share: float = 0.25) -> tuple[list[Log], list[Log]]:
+class Parted(NamedTuple):
+    """Logs that a fit may see, and logs that it is judged by."""
+
+    training: list[Log]
+    held_out: list[Log]
+
+
+def split(logs: Sequence[Log], held_out_share: float = 0.25) -> Parted:
     """Logs to learn from and logs held out: with a share of a quarter, every fourth is held out.
 
     A log's side depends on its place only, so logs added later move none across. Fewer logs than that share needs:
@@ -24,21 +32,21 @@ def split(logs: Sequence[Log], held_out_share: float = 0.25) -> tuple[list[Log],
         return _cut(logs[0], held_out_share)
     held = [i for i in range(len(logs)) if math.floor((i + 1) * held_out_share) > math.floor(i * held_out_share)]
     held = held[: len(logs) - 1] or [len(logs) - 1]
-    return [log for i, log in enumerate(logs) if i not in held], [logs[i] for i in held]
+    return Parted([log for i, log in enumerate(logs) if i not in held], [logs[i] for i in held])
 
 
-def split_each(logs: Sequence[Log], held_out_share: float = 0.25) -> tuple[list[Log], list[Log]]:
+def split_each(logs: Sequence[Log], held_out_share: float = 0.25) -> Parted:
     """Logs cut in time, the last part of each held out: every motion is learnt from, and every one is judged by."""
     parts = [_cut(log, held_out_share) for log in logs]
-    return [log for first, _ in parts for log in first], [log for _, last in parts for log in last]
+    return Parted([log for first, _ in parts for log in first], [log for _, last in parts for log in last])
 
 
-def _cut(log: Log, held_out_share: float) -> tuple[list[Log], list[Log]]:
+def _cut(log: Log, held_out_share: float) -> Parted:
     if len(log) < 2:
-        return [log], []
+        return Parted([log], [])
     row = min(max(round(len(log) * (1 - held_out_share)), 1), len(log) - 1)
     at_s = float(log.command_time[row])
-    return [piece(log, -math.inf, at_s)], [piece(log, at_s, math.inf)]
+    return Parted([piece(log, -math.inf, at_s)], [piece(log, at_s, math.inf)])
 
 
 def piece(log: Log, from_s: float, to_s: float) -> Log:

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Channel, Interface
 
+from .bench import Ranges
 from .drivetrain import Drivetrain
 from .mechanism import Equations, Mechanism, Pair
 from .reality import Hidden
@@ -48,12 +49,7 @@ class ArmReality(Mechanism):
     stops = (STOP_RAD, STOP_RAD)
 
     def draw(self, rng: np.random.Generator) -> Hidden:
-        def between(low: float, high: float) -> float:
-            return float(rng.uniform(low, high))
-
-        def both(low: float, high: float) -> np.ndarray:
-            return rng.uniform(low, high, 2)
-
+        between, both = Ranges(rng).between, Ranges(rng).both
         nominal_gain, nominal_damping = np.array([1.0, 0.35]), np.array([0.12, 0.04])
         return {
             "lower_kg": LOWER_NOMINAL_KG * between(1.15, 1.30),

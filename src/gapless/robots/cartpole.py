@@ -9,6 +9,7 @@ from jaxtyping import PRNGKeyArray
 
 from gapless.core import Channel, Interface
 
+from .bench import Ranges
 from .drivetrain import Drivetrain
 from .mechanism import Equations, Mechanism, Pair
 from .reality import Hidden
@@ -41,9 +42,7 @@ class CartpoleReality(Mechanism):
     stops = (RAIL_END_M, np.inf)
 
     def draw(self, rng: np.random.Generator) -> Hidden:
-        def between(low: float, high: float) -> float:
-            return float(rng.uniform(low, high))
-
+        between = Ranges(rng).between
         return {
             "pole_kg": 0.15 * between(1.15, 1.30),
             "lever_m": 0.25 * between(1.02, 1.10),

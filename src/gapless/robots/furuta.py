@@ -9,6 +9,7 @@ from jaxtyping import PRNGKeyArray
 
 from gapless.core import Channel, Interface
 
+from .bench import Ranges
 from .drivetrain import Drivetrain
 from .mechanism import Equations, Mechanism, Pair
 from .reality import Hidden
@@ -42,9 +43,7 @@ class FurutaReality(Mechanism):
     stops = (STOP_RAD, np.inf)
 
     def draw(self, rng: np.random.Generator) -> Hidden:
-        def between(low: float, high: float) -> float:
-            return float(rng.uniform(low, high))
-
+        between = Ranges(rng).between
         return {
             "pendulum_kg": 0.1 * between(1.15, 1.30),
             "lever_m": 0.125 * between(1.02, 1.10),

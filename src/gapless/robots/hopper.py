@@ -9,8 +9,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Channel, Interface, Signals
 
-from .drivetrain import NAMED, UNNAMED, Drivetrain
-from .reality import Hidden, Reality
+from .bench import Bench, Ranges, placed, told
+from .drivetrain import Drivetrain
+from .reality import Hidden
 
 GRAVITY = 9.81
 STAND_M, FOOT_M, SOLE_M = 0.53, 0.5, 0.03
@@ -62,23 +63,15 @@ class Body(NamedTuple):
         return jnp.concatenate([(impulse[:2] - inner @ self.carried) / self.weight, inner])
 
 
-class HopperReality(Reality):
+class HopperReality(Bench):
     """Lagrange's equations of three bodies; the ground is a damped spring that never pulls, under a cone of dry friction."""
 
     interface = INTERFACE
     joints = ("root_x", "root_z", "pitch", "hip", "leg")
-    tick_s = 0.001
-    named = NAMED
-    unnamed = (*UNNAMED, "patches")
     drivetrain = Drivetrain(2, 10.0, rotor=ROTOR, inertia=(0.03, 0.3), cog=0.2, creep=0.2, drag=0.3)
 
     def draw(self, rng: np.random.Generator) -> Hidden:
-        def between(low: float, high: float) -> float:
-            return float(rng.uniform(low, high))
-
-        def both(low: float, high: float) -> np.ndarray:
-            return rng.uniform(low, high, 2)
-
+        between, both = Ranges(rng).between, Ranges(rng).both
         nominal_gain, nominal_damping = np.array([0.5, 6.0]), np.array([0.3, 6.0])
         return {
             "torso_kg": TORSO_NOMINAL_KG * between(1.15, 1.30),
@@ -112,28 +105,12 @@ class HopperReality(Reality):
         return {"position": position, "speed": jnp.zeros(5), "drive": self.drivetrain.fresh(position[3:])}
 
     def place(self, state: Any, start: Signals) -> Any:
-        for part, side in (("position", "position"), ("speed", "velocity")):
-            given = [start.get(f"{joint}.{side}") for joint in self.joints]
-            values = [state[part][i] if v is None else jnp.asarray(v)[..., 0] for i, v in enumerate(given)]
-            state = {**state, part: jnp.stack(values)}
+        state = placed(state, self.joints, start)
         motor = {"motor": state["position"][3:], "motor_speed": state["speed"][3:]}
         return {**state, "drive": {**state["drive"], **motor}}
 
     def joint_states(self, state: Any) -> Signals:
-        found = {f"{joint}.position": state["position"][i][None] for i, joint in enumerate(self.joints)}
-        return found | {f"{joint}.velocity": state["speed"][i][None] for i, joint in enumerate(self.joints)}
-
-    def send(self, hidden: Hidden, state: Any, command: Signals, key: PRNGKeyArray) -> Any:
-        volts = jnp.concatenate([jnp.asarray(command[name]).reshape(1) for name in self.interface.command_names])
-        return {**state, "drive": self.drivetrain.send(hidden, state["drive"], volts, self.effects, key)}
-
-    def measure(self, hidden: Hidden, state: Any, key: PRNGKeyArray) -> Signals:
-        seen = self.read(state) + jax.random.normal(key, (5,)) * jnp.asarray(hidden["noise"])
-        return {c.name: seen[i : i + 1] for i, c in enumerate(self.interface.measurements)}
-
-    def read(self, state: Any) -> Five:
-        """What noiseless sensors would answer, channel by channel."""
-        return state["position"]
+        return told(state, self.joints)
 
     def tick(self, hidden: Hidden, state: Any) -> Any:
         moving = (state["position"][3:], state["speed"][3:])

@@ -4,14 +4,13 @@ import math
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Signals
 
-from .drivetrain import NAMED, UNNAMED, Drivetrain
-from .reality import Hidden, Reality
+from .bench import Bench, placed, told
+from .reality import Hidden
 
 SWEEPS = 4
 """Rounds in which two dry joints settle how much of each one's friction is used."""
@@ -25,14 +24,12 @@ class Equations(NamedTuple):
     force: Pair
 
 
-class Mechanism(Reality):
-    """Lagrange's equations of two joints; dry friction takes what would stop a joint within the tick, up to its limit."""
+class Mechanism(Bench):
+    """Lagrange's equations of two joints; dry friction takes what would stop a joint within the tick, up to its limit.
 
-    tick_s = 0.001
-    named = NAMED
-    unnamed = (*UNNAMED, "patches")
-    drivetrain: ClassVar[Drivetrain]
-    """The first joints are the driven ones."""
+    The first joints are the driven ones.
+    """
+
     stops: ClassVar[tuple[float, float]] = (math.inf, math.inf)
     """How far each joint goes to either side."""
 
@@ -57,33 +54,16 @@ class Mechanism(Reality):
         return {"position": position, "speed": jnp.zeros(2), "drive": self.drivetrain.fresh(position[: self._driven])}
 
     def place(self, state: Any, start: Signals) -> Any:
-        for part in ("position", "speed"):
-            given = [start.get(f"{joint}.{'velocity' if part == 'speed' else part}") for joint in self.joints[:2]]
-            values = [state[part][i] if v is None else jnp.asarray(v)[..., 0] for i, v in enumerate(given)]
-            state = {**state, part: jnp.stack(values)}
+        state = placed(state, self.joints[:2], start)
         motor = {"motor": state["position"][: self._driven], "motor_speed": state["speed"][: self._driven]}
         return {**state, "drive": {**state["drive"], **motor}}
 
     def joint_states(self, state: Any) -> Signals:
-        positions = {f"{joint}.position": state["position"][i][None] for i, joint in enumerate(self.joints[:2])}
-        return positions | {f"{joint}.velocity": state["speed"][i][None] for i, joint in enumerate(self.joints[:2])}
-
-    def send(self, hidden: Hidden, state: Any, command: Signals, key: PRNGKeyArray) -> Any:
-        volts = jnp.concatenate([jnp.asarray(command[name]).reshape(1) for name in self.interface.command_names])
-        return {**state, "drive": self.drivetrain.send(hidden, state["drive"], volts, self.effects, key)}
+        return told(state, self.joints[:2])
 
     def tick(self, hidden: Hidden, state: Any) -> Any:
         state, torque = self._driven_by(hidden, state)
         return self._moved(state, self._freed(hidden, state, torque)[0])
-
-    def measure(self, hidden: Hidden, state: Any, key: PRNGKeyArray) -> Signals:
-        noise = jax.random.normal(key, (len(self.interface.measurements),)) * jnp.asarray(hidden["noise"])
-        seen = self.read(state) + noise
-        return {c.name: seen[i : i + 1] for i, c in enumerate(self.interface.measurements)}
-
-    def read(self, state: Any) -> Float[Array, " channel"]:
-        """What noiseless sensors would answer, channel by channel."""
-        return state["position"]
 
     def weighed(self, mass: Any, parted_mass: Any) -> Any:
         """The one if the motors move with their joints, the other if they do not."""

@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Channel, Interface, Signals
 
+from .bench import Ranges, placed, told
 from .drivetrain import Drivetrain
 from .mechanism import Equations, Mechanism, Pair
 from .reality import Hidden
@@ -54,12 +55,7 @@ class PuckReality(Mechanism):
     stops = (STOP_RAD, STOP_RAD)
 
     def draw(self, rng: np.random.Generator) -> Hidden:
-        def between(low: float, high: float) -> float:
-            return float(rng.uniform(low, high))
-
-        def both(low: float, high: float) -> np.ndarray:
-            return rng.uniform(low, high, 2)
-
+        between, both = Ranges(rng).between, Ranges(rng).both
         nominal_gain, nominal_damping = np.array([0.14, 0.09]), np.array([0.04, 0.02])
         return {
             "lower_kg": LOWER_NOMINAL_KG * between(1.15, 1.30),
@@ -93,17 +89,10 @@ class PuckReality(Mechanism):
         return {**super().start(hidden, keys[0]), "puck": lies, "slip": jnp.zeros(2)}
 
     def place(self, state: Any, start: Signals) -> Any:
-        state = super().place(state, start)
-        for part, side in (("puck", "position"), ("slip", "velocity")):
-            given = [start.get(f"{joint}.{side}") for joint in self.joints[2:]]
-            values = [state[part][i] if v is None else jnp.asarray(v)[..., 0] for i, v in enumerate(given)]
-            state = {**state, part: jnp.stack(values)}
-        return state
+        return placed(super().place(state, start), self.joints[2:], start, ("puck", "slip"))
 
     def joint_states(self, state: Any) -> Signals:
-        found = super().joint_states(state)
-        found |= {f"{joint}.position": state["puck"][i][None] for i, joint in enumerate(self.joints[2:])}
-        return found | {f"{joint}.velocity": state["slip"][i][None] for i, joint in enumerate(self.joints[2:])}
+        return super().joint_states(state) | told(state, self.joints[2:], ("puck", "slip"))
 
     def read(self, state: Any) -> Float[Array, "4"]:
         return jnp.concatenate([state["position"], state["puck"]])

@@ -1,15 +1,12 @@
 """Models as users have them: MJCF or URDF files in, a compiled MuJoCo model and a proposed interface out."""
 
-import os
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import mujoco
 from mujoco import mjtObj
 
 from gapless.core import Channel, GaplessError, Interface
+from gapless.core.isolated import run_alone
 
 from . import model_probe
 from .model_text import files_outside
@@ -49,24 +46,15 @@ def surroundings(path: Path) -> Path:
 
 
 def _try(path: Path) -> None:
-    command = [sys.executable, "-I", model_probe.__file__, str(path.absolute())]
-    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    # MuJoCo writes MUJOCO_LOG.TXT to the folder in which it runs.
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, env=alone, cwd=folder, timeout=2 * model_probe.SECONDS
-            )
-        except subprocess.TimeoutExpired:
-            done = None
-    if done is None or done.returncode:
+    # By itself also because MuJoCo writes MUJOCO_LOG.TXT to the folder in which it runs.
+    fault = run_alone(model_probe.__file__, str(path.absolute()), seconds=2 * model_probe.SECONDS)
+    if fault is None:
         raise GaplessError(
             f"the model {path} needs more than {model_probe.SECONDS} s or {model_probe.MEMORY_BYTES // 2**30} GiB, or brings "
             "MuJoCo down. Make it smaller."
         )
-    fault = done.stdout.strip()
-    if fault:
-        raise GaplessError(f"MuJoCo cannot read the model {path}: {fault}")
+    if fault.strip():
+        raise GaplessError(f"MuJoCo cannot read the model {path}: {fault.strip()}")
 
 
 def object_name(model: mujoco.MjModel, kind: mjtObj, index: int) -> str:

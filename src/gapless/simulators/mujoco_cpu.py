@@ -1,7 +1,7 @@
 """Physics on the CPU: n worlds of one MuJoCo model through mujoco.batch, with parameters and latency per world."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import jax
@@ -10,38 +10,21 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, generator_from, unstack
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator
 
-from .around import Around, BlockWorlds
-from .binding import OUTSIDE, Binding, bind
-from .bodies import refuse_doubles, take_bodies
-from .latency import commands_remembered, hold_weights, integrator_lead_s
-from .model import object_name
+from .around import Around
+from .binding import OUTSIDE
+from .bodies import refuse_doubles
+from .bound import BoundParams
+from .commanding import Commanding
+from .mujoco_state import MujocoState
 from .named_joints import NamedJoints
-from .sensing import Sensing
+from .sensing import Noise, Sensing
 from .sensors import Sensors, between
+from .stepped_blocks import SteppedBlocks
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
 """Threads of a batch: the cores that this process may use; 0 takes all there are."""
-
-
-@dataclass
-class MujocoState:
-    """A live batch and what surrounds it. Stepping changes it in place."""
-
-    batch: Batch
-    params: dict[str, np.ndarray]
-    past: Float[np.ndarray, "world past command"]
-    """Commands still under way, newest first."""
-    weights: Float[np.ndarray, "world substep past"]
-    trail: Float[np.ndarray, "world substep column"]
-    """Sensor values of the last substeps, for measurements that arrive late."""
-    memories: dict[str, Any] = field(default_factory=dict)
-    """Memories of the blocks around the physics."""
-    late: bool = False
-    """Whether some reading of some world is old."""
-    rows: np.ndarray | None = None
-    """In a snapshot: the batch's state at that time."""
 
 
 class MujocoSimulator(Simulator):
@@ -71,20 +54,12 @@ class MujocoSimulator(Simulator):
         self._sensors = Sensors(model, interface)
         self.sensed = self._sensors.sensed
         self._sensing = Sensing(interface, tuple(p for p in parameters if p.name not in beside))
-        self._noise = [(i, p.name) for i, p in self._noise_columns()]
-        self._bindings = {p.name: bind(model, p.name) for p in parameters if self._in_physics(p.name, beside)}
-        self._bodies = take_bodies(model, self._bindings)
-        self._actuators = [_actuator(model, c.name) for c in interface.commands]
+        self._noise = Noise(interface, self.parameters)
+        self._physics = BoundParams(model, [p.name for p in parameters if self._in_physics(p.name, beside)])
+        self._commanding = Commanding(model, interface, parameters)
         self._joints = NamedJoints(model)
         self.joints = self._joints.single
-        longest_s = max((p.high for p in parameters if p.name == "command.latency"), default=0.0)
-        self._lead_s = integrator_lead_s(model) if any(p.name == "command.latency" for p in parameters) else 0.0
-        self._remembered = commands_remembered(longest_s + self._lead_s, interface.period_s)
-        self._blocks = {
-            name: BlockWorlds(block, worlds)
-            for name in ("actuator", "residual", "sensor")
-            if (block := getattr(self.around, name)) is not None
-        }
+        self._blocks = SteppedBlocks(self.around, interface, self._joints, worlds)
 
     def with_worlds(self, worlds: int) -> Self:
         return type(self)(self.model, self.interface, self.parameters, worlds, self.around)
@@ -108,8 +83,8 @@ class MujocoSimulator(Simulator):
         state = MujocoState(
             batch,
             params,
-            np.zeros((self.worlds, self._remembered, self.interface.command_width)),
-            np.zeros((self.worlds, self.substeps, self._remembered)),
+            np.zeros((self.worlds, self._commanding.remembered, self.interface.command_width)),
+            np.zeros((self.worlds, self.substeps, self._commanding.remembered)),
             np.zeros((self.worlds, max(late, 1) + self.substeps, len(self._sensors.columns))),
         )
         self._write_params(state, np.arange(self.worlds), params)
@@ -129,9 +104,7 @@ class MujocoSimulator(Simulator):
             self._joints.begin(state.batch, worlds, start)
             state.past[worlds] = 0
             state.trail[worlds] = self._sensors.now(state.batch)[worlds, None]
-            for name, block in self._blocks.items():
-                fresh = block.init(key) if name not in state.memories else block.reset(state.memories[name], mask, key)
-                state.memories[name] = fresh
+            self._blocks.reset(state, mask, key)
         held = state.memories.get("sensor")
         measurement, privileged = self._read(state, key)
         if held is not None:  # the worlds that go on must not have been read twice
@@ -139,22 +112,19 @@ class MujocoSimulator(Simulator):
         return state, measurement, privileged
 
     def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
-        state.past[:, 1:] = state.past[:, :-1]
-        column = 0
-        for c in self.interface.commands:
-            values = np.asarray(command[c.name])
-            np.clip(values, c.low, c.high, out=state.past[:, 0, column : column + c.width])
-            column += c.width
+        self._commanding.send(state.past, command)
         control = np.einsum("nsk,nkc->nsc", state.weights, state.past)
         if self._sensors.direct and not state.late and not self.around.before_physics:
-            state.batch.rollout(self.substeps, self._ctrl(control), record=())
+            state.batch.rollout(self.substeps, self._commanding.controls(control), record=())
             state.trail[:, -1] = self._sensors.now(state.batch)
             return state, *self._read(state, key)
         before = state.trail[:, -1]
         if self.around.before_physics:
             recorded = self._advance_with_blocks(state, control, key)
         else:
-            recorded = state.batch.rollout(self.substeps, self._ctrl(control), record=self._sensors.record)
+            recorded = state.batch.rollout(
+                self.substeps, self._commanding.controls(control), record=self._sensors.record
+            )
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         new = self._sensors.trail(before, recorded, after)[:, 1:]
         if state.late:
@@ -174,20 +144,11 @@ class MujocoSimulator(Simulator):
         return state
 
     def snapshot(self, state: MujocoState) -> MujocoState:
-        return replace(
-            state,
-            params={k: v.copy() for k, v in state.params.items()},
-            past=state.past.copy(),
-            weights=state.weights.copy(),
-            trail=state.trail.copy(),
-            memories=dict(state.memories),
-            rows=state.batch.state.copy(),
-        )
+        return state.copy()
 
     def restore(self, snapshot: MujocoState) -> MujocoState:
         assert snapshot.rows is not None
-        state = self.snapshot(snapshot)
-        state.rows = None
+        state = replace(snapshot.copy(), rows=None)
         self._write_params(state, np.arange(self.worlds), snapshot.params)
         state.batch.state[:] = snapshot.rows
         return state
@@ -217,72 +178,48 @@ class MujocoSimulator(Simulator):
         self._joints.begin(state.batch, everyone, start)
         step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
         steps += int(np.ceil(max(0.0, -float(late_s.min())) / step_s))  # some sensors may be ahead of the others
-        control = holds.averages(self._latency(state, "command.latency") + self._lead_s, steps, step_s)
+        control = holds.averages(self._commanding.late_s(state.params, self.worlds), steps, step_s)
         before = self._sensors.now(state.batch)
-        state.memories = {name: block.init(jax.random.key(0)) for name, block in self._blocks.items()}
+        state.memories = self._blocks.init(jax.random.key(0))
         self._run_up(state, holds)
         recorded = self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         seen = self._sensing.read(state.params, between(trail, (times[..., None] - late_s[:, None]) / step_s))
-        return self._sensed_in_turn(state, self._sensors.named(seen)), state.memories
+        return self._blocks.sensed_in_turn(state, self._sensors.named(seen)), state.memories
 
     def _run_up(self, state: MujocoState, holds: Holds) -> None:
         """Lets the blocks hear commands that were sent before the start, with the joints where they start."""
         periods, n = self.around.recalls, self.substeps
-        late_s = self._latency(state, "command.latency") + self._lead_s + periods * self.interface.period_s
+        late_s = self._commanding.late_s(state.params, self.worlds) + periods * self.interface.period_s
         earlier = holds.averages(late_s, periods * n, float(self.model.opt.timestep)) if periods else np.empty(0)
         for k in range(periods):
-            self._step_blocks(state, earlier[:, k * n : (k + 1) * n], self.interface.period_s, jax.random.key(0))
+            now = earlier[:, k * n : (k + 1) * n]
+            self._blocks.before_physics(state, now, self.interface.period_s, jax.random.key(0))
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
         """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""
         if not self.around.before_physics:
-            return state.batch.rollout(control.shape[1], self._ctrl(control), record=self._sensors.record)
+            return state.batch.rollout(
+                control.shape[1], self._commanding.controls(control), record=self._sensors.record
+            )
         pieces = [
             self._advance_with_blocks(state, control[:, k : k + self.substeps], jax.random.key(0))
             for k in range(0, control.shape[1], self.substeps)
         ]
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
 
-    def _sensed_in_turn(self, state: MujocoState, seen: Signals) -> Signals:
-        """Samples through the sensor block, one after the other."""
-        if "sensor" not in self._blocks:
-            return seen
-        rows, period_s = [], self.interface.period_s
-        for k in range(next(iter(seen.values())).shape[1]):
-            now = {name: values[:, k] for name, values in seen.items()}
-            rows.append(now | self._step_block(state, "sensor", now, period_s, jax.random.key(0)))
-        return {name: np.stack([row[name] for row in rows], axis=1) for name in seen}
-
     def _advance_with_blocks(self, state: MujocoState, control: np.ndarray, key: PRNGKeyArray) -> dict:
         """Substeps with the actuator and residual blocks, at physics rate or once per period."""
         pieces, whole = [], not self.around.physics_rate
         for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(control.shape[1])]:
             part, dt_s = control[:, k], self.interface.period_s if whole else float(self.model.opt.timestep)
-            part, found = self._step_blocks(state, part, dt_s, key)
+            part, found = self._blocks.before_physics(state, part, dt_s, key)
             self._joints.push(state.batch, found)
             self._joints.move(state.batch, found)
-            part = self._ctrl(self._changed_commands(part, found))
+            part = self._commanding.controls(self._commanding.changed(part, found))
             pieces.append(state.batch.rollout(part.shape[1], part, record=self._sensors.record))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
-
-    def _step_blocks(
-        self, state: MujocoState, control: np.ndarray, dt_s: float, key: PRNGKeyArray
-    ) -> tuple[np.ndarray, dict]:
-        """The commands that the actuator makes of these, and what the residual adds."""
-        inputs = unstack(control.mean(axis=1), self.interface.command_widths) | self._joints.read(state.batch)
-        if "actuator" in self._blocks:
-            out = self._step_block(state, "actuator", inputs, dt_s, key)
-            held = np.concatenate([out[c.name] for c in self.interface.commands], axis=1)
-            control = np.repeat(held[:, None], control.shape[1], axis=1)
-            inputs |= out
-        return control, self._step_block(state, "residual", inputs, dt_s, key) if "residual" in self._blocks else {}
-
-    def _step_block(self, state: MujocoState, name: str, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> dict:
-        memory, out = self._blocks[name].step(state.params, state.memories[name], inputs, dt_s, key)
-        state.memories[name] = memory
-        return out
 
     def _read(self, state: MujocoState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         """What the sensors read now, late and noisy as they are, and what only a simulator knows."""
@@ -291,68 +228,20 @@ class MujocoSimulator(Simulator):
             late_s = self._sensing.late_s(state.params, self.worlds)
             values = between(state.trail, (state.trail.shape[1] - 1 - late_s / self.model.opt.timestep)[:, None])[:, 0]
         values = self._sensing.read(state.params, values)
-        if any(state.params[name].any() for _, name in self._noise):
-            draws = generator_from(key).standard_normal((self.worlds, len(self._noise)))
-            for k, (column, name) in enumerate(self._noise):
-                values[:, column] += draws[:, k] * state.params[name]
-        measurement = self._sensors.named(values)
-        if "sensor" in self._blocks:
-            measurement |= self._step_block(state, "sensor", measurement, self.interface.period_s, key)
-        return measurement, self._joints.read(state.batch)
+        self._noise.add(state.params, values, key)
+        return self._blocks.sensed(state, self._sensors.named(values), key), self._joints.read(state.batch)
 
     def _write_params(self, state: MujocoState, worlds: np.ndarray, params: dict[str, np.ndarray]) -> None:
-        constants = False
-        # An armature that is a parameter itself comes last: it is what it says, whatever damping it would have held.
-        for name, values in sorted(params.items(), key=lambda item: item[0].endswith(".armature")):
+        for name, values in params.items():
             state.params[name][worlds] = values
-            binding: Binding | None = self._bindings.get(name)
-            if binding is not None:
-                binding.write(state.batch, worlds, values)
-                constants |= binding.constants
-        for body in self._bodies:
-            if not body.names.isdisjoint(params):
-                body.write(state.batch, worlds, state.params)
-                constants = True
-        if constants:
-            state.batch.set_const(worlds)
+        self._physics.write(state.batch, worlds, params, state.params)
         state.late = self._sensing.longest_s > 0 and bool(self._sensing.late_s(state.params, self.worlds).any())
-        latency = self._latency(state, "command.latency")[worlds] + self._lead_s
-        state.weights[worlds] = hold_weights(latency, self.interface.period_s, self.substeps, self._remembered)
-
-    def _changed_commands(self, part: np.ndarray, changes: Signals) -> np.ndarray:
-        if not any(f"{c.name}.change" in changes for c in self.interface.commands):
-            return part
-        rows = [changes.get(f"{c.name}.change", np.zeros((len(part), c.width))) for c in self.interface.commands]
-        return part + np.concatenate(rows, axis=1)[:, None]
-
-    def _ctrl(self, control: np.ndarray) -> np.ndarray:
-        if self._actuators == list(range(self.model.nu)):
-            return np.ascontiguousarray(control)
-        full = np.zeros((*control.shape[:2], self.model.nu))
-        full[..., self._actuators] = control
-        return full
-
-    def _latency(self, state: MujocoState, name: str) -> np.ndarray:
-        return state.params[name] if name in state.params else np.zeros(self.worlds)
+        late_s = self._commanding.late_s(state.params, self.worlds)[worlds]
+        state.weights[worlds] = self._commanding.weights(late_s, self.substeps)
 
     def _in_physics(self, name: str, beside: set[str]) -> bool:
         return name not in beside | self._sensing.names() | set(OUTSIDE) and not name.endswith(".noise")
 
-    def _noise_columns(self) -> list[tuple[int, Parameter]]:
-        found, column = [], 0
-        for c in self.interface.measurements:
-            mine = [p for p in self.parameters if p.name == f"{c.name}.noise"]
-            found += [(column + k, p) for p in mine for k in range(c.width)]
-            column += c.width
-        return found
-
 
 def _mixed(mask: np.ndarray, new: Any, old: Any) -> Any:
     return jax.tree.map(lambda a, b: np.where(mask.reshape(-1, *[1] * (np.ndim(a) - 1)), a, b), new, old)
-
-
-def _actuator(model: mujoco.MjModel, name: str) -> int:
-    for index in range(model.nu):
-        if object_name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, index) == name:
-            return index
-    raise GaplessError(f"the model has no actuator called {name!r}. Name it so, or correct the interface.")

@@ -1,9 +1,9 @@
 """How readings differ from the truth: each channel may be late, scaled and biased, in every world by another amount."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PRNGKeyArray
 
-from gapless.core import Interface, Parameter
+from gapless.core import Interface, Parameter, generator_from
 
 QUANTITIES = ("bias", "scale", "latency")
 NEUTRAL = {"bias": 0.0, "scale": 1.0, "latency": 0.0}
@@ -46,6 +46,23 @@ class Sensing:
         for column, name in self._named[quantity]:
             found[:, column] = params[name]
         return found
+
+
+class Noise:
+    """The parameters `<channel>.noise`: white, and drawn anew for every reading."""
+
+    def __init__(self, interface: Interface, parameters: tuple[Parameter, ...]) -> None:
+        known = {p.name for p in parameters}
+        columns = [c.name for c in interface.measurements for _ in range(c.width)]
+        self._named = [(k, name) for k, c in enumerate(columns) if (name := f"{c}.noise") in known]
+
+    def add(self, params: dict[str, np.ndarray], values: Float[np.ndarray, "world column"], key: PRNGKeyArray) -> None:
+        """Makes readings noisy, in place."""
+        if not any(params[name].any() for _, name in self._named):
+            return
+        draws = generator_from(key).standard_normal((len(values), len(self._named)))
+        for k, (column, name) in enumerate(self._named):
+            values[:, column] += draws[:, k] * params[name]
 
 
 def sensing_parameters(interface: Interface) -> tuple[Parameter, ...]:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from gapless.core import GaplessError, Gaussian, Holds, Log, on_one_clock, prior_belief
-from gapless.learn.clone_robot import Candidate, LearnClone, Teach, learn_clone
+from gapless.learn.clone_robot import Candidate, Contest, LearnClone, Teach, learn_clone
 from gapless.learn.clone_robot.contrast import contrast
 from gapless.learn.clone_robot.pull import Pull, Puller, Weights
 from gapless.learn.clone_robot.recorded import Windowed, errors, windowed
 from gapless.learn.clone_robot.replay import replayed
+from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.neural import Clone
 from gapless.simulators.neural.stored import cloned, clones_of_robot
@@ -120,15 +121,15 @@ def test_what_held_out_logs_do_not_confirm_is_refused(
     cartpole: MujocoSimulator, belief: Gaussian, drive: Drive, with_hills: Hilly
 ) -> None:
     hilly, known = with_hills("slider", 8.0, 4.0), Candidate(cartpole, belief)
-    logs = drive(hilly, 3, 0, NOISE), drive(cartpole, 1, 10, NOISE)
-    found = learn_clone(clones_of_robot("cartpole"), known, known, logs, (), RECIPE)
+    logs = Parted(drive(hilly, 3, 0, NOISE), drive(cartpole, 1, 10, NOISE))
+    found = learn_clone(clones_of_robot("cartpole"), Contest(known, known), logs, (), RECIPE)
     assert found is not None and not found.held_out.better
     assert "is refused" in found.sentence()
 
 
 def test_logs_too_short_to_judge_by_make_no_clone(cartpole: MujocoSimulator, belief: Gaussian, drive: Drive) -> None:
     known, short = Candidate(cartpole, belief), [log_until(drive(cartpole, 1, 0, NOISE)[0], 10)]
-    assert learn_clone(clones_of_robot("cartpole"), known, known, (short, short), (), RECIPE) is None
+    assert learn_clone(clones_of_robot("cartpole"), Contest(known, known), Parted(short, short), (), RECIPE) is None
 
 
 def log_until(log: Log, rows: int) -> Log:

@@ -3,12 +3,13 @@
 from .course import Joined, RobotCourse, join
 from .fit import FitClone, fit_clones
 from .lessons import Lessons, Reach, Teach, lessons, one_by_one
-from .reality import Candidate, LearnClone, Pulled, learn_clone
+from .reality import Candidate, Contest, LearnClone, Pulled, learn_clone
 from .scout import scouted
 from .tune import Tune, tune
 
 __all__ = [
     "Candidate",
+    "Contest",
     "FitClone",
     "Joined",
     "LearnClone",

@@ -13,7 +13,8 @@ from jaxtyping import Float
 
 from gapless.core import GaplessError, Signals
 from gapless.simulators.latency import hold_weights, integrator_lead_s
-from gapless.simulators.mujoco_cpu import MujocoSimulator, MujocoState
+from gapless.simulators.mujoco_cpu import MujocoSimulator
+from gapless.simulators.mujoco_state import MujocoState
 from gapless.simulators.neural.commands import moments
 from gapless.simulators.neural.contacts import touches
 from gapless.simulators.neural.doubt import Periods

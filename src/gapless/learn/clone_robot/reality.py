@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import Belief, GaplessError, Log, Simulator, generator_for, key_for
-from gapless.logs import split
+from gapless.logs import Parted, split
 from gapless.simulators.mujoco_cpu import MujocoSimulator
 from gapless.simulators.neural.clone import Clone
 from gapless.simulators.neural.simulator import CloneSimulator, over_members
@@ -82,17 +82,23 @@ class Pulled:
         )
 
 
-def learn_clone(
-    taught: Sequence[Clone], identified: Candidate, rival: Candidate, logs: tuple[list[Log], list[Log]],
-    begins: tuple[Begin, ...], recipe: LearnClone | None = None, seed: int = 0, tell: Tell = lambda message: None,
-) -> Pulled | None:  # fmt: skip
-    """Clones that MuJoCo has taught, pulled towards the first `logs` and judged by the second; None where logs are too short.
+class Contest(NamedTuple):
+    """What a clone is made from, and what it has to beat."""
 
-    `identified` is bare MuJoCo and its belief, `rival` the best simulator so far, which may be the same.
-    """
+    identified: Candidate
+    """Bare MuJoCo and what is believed about it."""
+    rival: Candidate
+    """The best simulator so far, which may be the same."""
+
+
+def learn_clone(
+    taught: Sequence[Clone], against: Contest, logs: Parted, begins: tuple[Begin, ...],
+    recipe: LearnClone | None = None, seed: int = 0, tell: Tell = lambda message: None,
+) -> Pulled | None:  # fmt: skip
+    """Clones that MuJoCo has taught, pulled towards logs and judged by those held out; None where they are too short."""
     recipe, (training, held_out) = recipe or LearnClone(), logs
-    before = rival.errors(held_out)
-    lesson = _Lesson(taught, identified, begins, recipe, seed)
+    before = against.rival.errors(held_out)
+    lesson = _Lesson(taught, against.identified, begins, recipe, seed)
     fitting = lesson.on(training)
     if fitting is None or not len(before):
         return None
@@ -102,7 +108,7 @@ def learn_clone(
     tell(f"pulling {recipe.members} clones towards the logs")
     members = [fitting.pulled(begin[k % len(begin)], weights, key_for(seed, "pull", k)) for k in range(recipe.members)]
     whole = CloneSimulator(lesson.physics, members)
-    belief = over_members(identified.belief, whole)
+    belief = over_members(against.identified.belief, whole)
     return Pulled(tuple(members), belief, weights, compare(before, Candidate(whole, belief).errors(held_out), seed))
 
 
