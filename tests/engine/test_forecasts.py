@@ -20,7 +20,7 @@ def forecast(store: Store, **said: float) -> Artifact:
 
 
 def test_an_interval_holds_the_share_that_it_claims() -> None:
-    said = interval(MEANS, 0.8, 1.0)
+    said = interval(MEANS, 0.8, 1.0, 0.0)
     assert np.mean((said["low"] <= MEANS) & (said["high"] >= MEANS)) == pytest.approx(0.8, abs=0.01)
     assert said["deviation"] == pytest.approx(0.2, rel=0.05)
 
@@ -32,9 +32,15 @@ def test_a_forecaster_that_missed_states_wider_intervals_and_a_good_one_does_not
         outcome(good, crank, 0.9, True)
     assert score(missed).widen == pytest.approx(np.sqrt((1 + 32) / 3))
     assert score(good).widen == pytest.approx(1.0, abs=0.1)
-    wide, narrow = (interval(MEANS, 0.8, s.widen) for s in (score(missed), score(good)))
+    wide, narrow = (interval(MEANS, 0.8, s.widen, 0.0) for s in (score(missed), score(good)))
     assert wide["high"] - wide["low"] > 3 * (narrow["high"] - narrow["low"])
     assert wide["deviation"] == pytest.approx(narrow["deviation"])  # misses are counted in the simulated spread
+
+
+def test_no_miss_makes_a_forecast_go_below_rest_or_as_far_above() -> None:
+    said = interval(MEANS, 0.8, 20.0, 1.0)
+    assert (said["low"], said["high"]) == (pytest.approx(1.0), pytest.approx(2 * said["mean"] - 1.0))
+    assert said["deviation"] == pytest.approx(0.2, rel=0.05)
 
 
 def test_the_score_counts_hits_and_only_what_came_before(tmp_path: Path) -> None:

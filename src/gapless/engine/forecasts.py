@@ -49,13 +49,18 @@ def score(store: Store, before_crank: int | None = None) -> Score:
     return Score(sum(bool(f["inside"]) for f in told), len(told), float(np.clip(widen, 0.7, 20.0)))
 
 
-def interval(means: Float[np.ndarray, " draw"], share: float, widen: float) -> dict[str, Any]:
-    """Low, mean and high of the interval that holds `share` of the outcomes, and the deviation behind it."""
+def interval(means: Float[np.ndarray, " draw"], share: float, widen: float, still: float) -> dict[str, Any]:
+    """Low, mean and high of the interval that holds `share` of the outcomes, and the deviation behind it.
+
+    However often it missed before, it goes no lower than the worst draw and than a robot that rests, and no further up.
+    """
     mean = float(means.mean())
     low, high = (float(q) for q in np.quantile(means, [(1 - share) / 2, (1 + share) / 2]))
     slack = SLACK * abs(mean)
     low, high = mean - max(widen * (mean - low), slack), mean + max(widen * (high - mean), slack)
-    return {"low": low, "mean": mean, "high": high, "deviation": (high - low) / (2 * norm.ppf((1 + share) / 2)) / widen}
+    deviation = (high - low) / (2 * norm.ppf((1 + share) / 2)) / widen
+    farthest = mean - min(float(means.min()), still, mean - slack)
+    return {"low": max(low, mean - farthest), "mean": mean, "high": min(high, mean + farthest), "deviation": deviation}
 
 
 def require_promising(forecast: Artifact, least: float | None) -> None:

@@ -47,7 +47,7 @@ class Judging(Workshop):
             _, still = self.simulate(belief, Still(self.workspace.interface), r.checks, 1, "still")
             before = score(self.workspace.store, self.crank or None)
             passing = float(np.mean([self.workspace.task.judge(log).passed for log in logs]))
-            said = interval(means, r.share, before.widen)
+            said = interval(means, r.share, before.widen, float(np.mean(still)))
             said |= {"share": r.share, "returns": means, "still": float(np.mean(still)), "passing": passing}
             said |= {"terms": term_figures(self.workspace.task, logs, r.deploy, r.share)}
             return said | {"score": asdict(before)}
