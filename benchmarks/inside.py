@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gapless.core import Holds, Signals, Simulator
+from gapless.core import Holds, Signals, Simulator, by_world
 from gapless.robots.reality import Reality
 
 
@@ -37,8 +37,7 @@ class Inside(Simulator):
         if self.alone:
             fresh = jax.vmap(self.reality.undisturbed)(fresh)
         fresh = jax.vmap(self.reality.place)(fresh, {k: jnp.asarray(v) for k, v in start.items()})
-        where = jnp.asarray(where)
-        state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)
+        state = by_world(where, fresh, state)
         return state, *self._read(state, key)
 
     def step(self, state: Any, command: Signals, key: Any) -> Any:

@@ -15,7 +15,7 @@ from .parameter import FAMILIES, Parameter
 from .particles import Particles
 from .robot import Robot
 from .seeds import generator_for, generator_from, key_for
-from .signals import Params, Signals, stack, unstack
+from .signals import Params, Signals, by_world, stack, unstack
 from .simulator import Holds, Simulator
 from .stored_belief import belief_from_dict, read_belief
 from .task import Task, Verdict
@@ -50,6 +50,7 @@ __all__ = [
     "Uniform",
     "Verdict",
     "belief_from_dict",
+    "by_world",
     "complete",
     "generator_for",
     "generator_from",

@@ -7,11 +7,10 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from gapless.core import Block, Parameter, Params, Signals
+from gapless.core import Block, Parameter, Params, Signals, by_world
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,7 @@ class BlockWorlds:
 
     def reset(self, memory: Any, where: np.ndarray, key: PRNGKeyArray) -> Any:
         """Fresh memory in the masked worlds."""
-        fresh = self.init(key)
-        return jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, memory)
+        return by_world(where, self.init(key), memory)
 
     def step(
         self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world
 
 from .around import Around
 from .binding import OUTSIDE
@@ -108,7 +108,7 @@ class MujocoSimulator(Simulator):
         held = state.memories.get("sensor")
         measurement, privileged = self._read(state, key)
         if held is not None:  # the worlds that go on must not have been read twice
-            state.memories["sensor"] = _mixed(mask, state.memories["sensor"], held)
+            state.memories["sensor"] = by_world(mask, state.memories["sensor"], held)
         return state, measurement, privileged
 
     def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
@@ -241,7 +241,3 @@ class MujocoSimulator(Simulator):
 
     def _in_physics(self, name: str, beside: set[str]) -> bool:
         return name not in beside | self._sensing.names() | set(OUTSIDE) and not name.endswith(".noise")
-
-
-def _mixed(mask: np.ndarray, new: Any, old: Any) -> Any:
-    return jax.tree.map(lambda a, b: np.where(mask.reshape(-1, *[1] * (np.ndim(a) - 1)), a, b), new, old)

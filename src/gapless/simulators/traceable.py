@@ -9,10 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, complete
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world, complete
 
 from .latency import commands_remembered
 from .sensing import Sensing
+from .traced_state import put, refuse_strangers, sensed, sent, told
 
 
 class TracedState(NamedTuple):
@@ -61,24 +62,18 @@ class TraceableSimulator(Simulator):
         unknown = set(params) - set(state.params)
         if unknown:
             raise GaplessError(f"the simulator has no parameter {sorted(unknown)[0]!r}. Add it to params.toml.")
-        strange = [name for name in start if name.rpartition(".")[0] not in self.joints]
-        if strange:
-            raise GaplessError(f"a start names {strange[0]!r}; the joints are {', '.join(self.joints)}.")
-        where = jnp.asarray(where)
+        refuse_strangers(start, self.joints)
         fresh = state._replace(
             position=self._joint_rows(start, "position"),
             velocity=self._joint_rows(start, "velocity"),
             past=jnp.zeros_like(state.past),
             params=state.params | {k: jnp.broadcast_to(jnp.asarray(v), (self.worlds,)) for k, v in params.items()},
         )
-        state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)
+        state = by_world(where, fresh, state)
         return state, *self._read(state, key)
 
     def step(self, state: TracedState, command: Signals, key: PRNGKeyArray) -> tuple[TracedState, Signals, Signals]:
-        newest = jnp.concatenate(
-            [jnp.clip(jnp.asarray(command[c.name]), c.low, c.high) for c in self.interface.commands], axis=-1
-        )
-        past = jnp.concatenate([newest[:, None], state.past[:, :-1]], axis=1)
+        past = sent(self.interface, state.past, command)
         control = jax.vmap(self._controls)(state.params, past)
         position, velocity = jax.vmap(self._substeps)(state.params, state.position, state.velocity, control)
         state = state._replace(position=position, velocity=velocity, past=past)
@@ -132,16 +127,7 @@ class TraceableSimulator(Simulator):
 
     def _read(self, state: TracedState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         values = jax.vmap(self._sense)(state.position, state.velocity)
-        draws = jax.random.normal(key, values.shape)
-        measurement = {}
-        for k, name in enumerate(self.sensed):
-            noise, bias = (state.params.get(f"{name}.{q}", jnp.zeros(self.worlds)) for q in ("noise", "bias"))
-            scaled = state.params.get(f"{name}.scale", jnp.ones(self.worlds)) * values[:, k]
-            measurement[name] = (scaled + bias + noise * draws[:, k])[:, None]
-        privileged = {f"{j}.position": state.position[:, i : i + 1] for i, j in enumerate(self.joints)}
-        return measurement, privileged | {
-            f"{j}.velocity": state.velocity[:, i : i + 1] for i, j in enumerate(self.joints)
-        }
+        return sensed(state.params, tuple(self.sensed), values, key), told(state, self.joints)
 
     def _joint_rows(self, start: Signals, side: str, worlds: int | None = None) -> Float[Array, "world joint"]:
         shape = (worlds or self.worlds, 1)
@@ -165,15 +151,6 @@ def _trail(
         return jnp.concatenate([kind._sense(q, v)[None], after])
 
     return jax.vmap(one)(params, position, velocity, control)
-
-
-def put(state: Any, order: tuple[str, ...], joints: Signals) -> Any:
-    """A state whose named joints are there; positions and velocities are (world, joint) in this order."""
-    sides = {"position": state.position, "velocity": state.velocity}
-    for name, values in joints.items():
-        joint, _, side = name.rpartition(".")
-        sides[side] = sides[side].at[:, order.index(joint)].set(jnp.asarray(values)[:, 0])
-    return state._replace(**sides)
 
 
 def interpolated(trail: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from gapless.core import Change, Channel, Feature, Log, Observation, Signals, Task, Verdict
 from gapless.core.observation import Kind
 
+from .early import ended_early
+
 UPPER_M, LOWER_M = 0.3, 0.25
 """Lengths of the links."""
 TARGET_RAD = (1.2, 0.5)
@@ -78,10 +80,9 @@ class HoldLoad(Task):
         return jnp.maximum(*angles) > ARM_RAD
 
     def judge(self, log: Log) -> Verdict:
-        if log.source.get("stopped"):
-            return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
-        if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"the arm left its range after {log.seconds:.1f} s")
+        early = ended_early(log, self.seconds, "the arm left its range")
+        if early is not None:
+            return early
         lifted = log.measurement_time[self.measurements[0].name] >= LIFTED_S
         off = float(np.mean(np.asarray(tip_off(log.measurements))[lifted]))
         return Verdict(off < NEAR_M, 1 - off / NEAR_M, f"the tip was {off:.3f} m off the target on average")

@@ -9,6 +9,8 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verdict
 from gapless.core.observation import Kind
 
+from .early import ended_early
+
 VOLTS = 10.0
 PERIOD_S = 0.02
 FASTEST_M_S = 1.0
@@ -92,10 +94,9 @@ class Hop(Task):
         return leans | splits | (height < LOW_M) | (height > HIGH_M)
 
     def judge(self, log: Log) -> Verdict:
-        if log.source.get("stopped"):
-            return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
-        if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"it fell after {log.seconds:.1f} s")
+        early = ended_early(log, self.seconds, "it fell")
+        if early is not None:
+            return early
         place = log.measurements["torso.x"][:, 0]
         came = float(self.way * (place[-1] - place[0]))
         return Verdict(came > FAR_M, came / FAR_M - 1, f"it came {came:.2f} m")

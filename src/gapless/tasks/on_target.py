@@ -6,6 +6,8 @@ from jaxtyping import Array, Float
 
 from gapless.core import Log, Signals, Verdict
 
+from .early import ended_early
+
 Place = tuple[float, float]
 
 
@@ -17,10 +19,9 @@ def distance(measurement: Signals, target_m: Place, thing: str = "puck") -> Floa
 
 def left_at(log: Log, target_m: Place, near_m: float, seconds: float, lost: str, thing: str = "puck") -> Verdict:
     """Whether the thing lies near the target at the end; `lost` is what an episode that ended early means."""
-    if log.source.get("stopped"):
-        return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
-    if log.seconds < seconds - 2 * log.interface.period_s:
-        return Verdict(False, -1.0, f"{lost} after {log.seconds:.1f} s")
+    early = ended_early(log, seconds, lost)
+    if early is not None:
+        return early
     off = float(np.asarray(distance({k: v[-1] for k, v in log.measurements.items()}, target_m, thing)))
     passed = off < near_m
     says = "lies on the target" if passed else "lies beside the target"

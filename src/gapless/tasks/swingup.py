@@ -11,6 +11,8 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from gapless.core import Channel, Feature, Log, Observation, Signals, Task, Verdict
 from gapless.core.observation import Kind
 
+from .early import ended_early
+
 UPRIGHT_RAD = 0.3
 """How far from upright the pole may be in the last second."""
 VOLTS = 10.0
@@ -86,10 +88,9 @@ class PoleTask(Task):
         return jnp.abs(measurement[self.base][..., 0]) > self.reach
 
     def judge(self, log: Log) -> Verdict:
-        if log.source.get("stopped"):
-            return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
-        if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"{self.left} after {log.seconds:.1f} s")
+        early = ended_early(log, self.seconds, self.left)
+        if early is not None:
+            return early
         times = log.measurement_time[self.pole]
         last = log.measurements[self.pole][times > times[-1] - 1.0, 0]
         lean = float(np.abs(np.angle(np.exp(1j * (last - np.pi)))).max())

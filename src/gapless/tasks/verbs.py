@@ -10,6 +10,8 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from gapless.core import Feature, Interface, Log, Observation, Signals, Task, Verdict
 
+from .early import ended_early
+
 Stretches = dict[str, tuple[str, float, float, float, bool]]
 """Channel → joint, low, home, high, and whether it may go round and round."""
 NEAR = 0.1
@@ -89,7 +91,7 @@ class Goal(Task):
         return jnp.zeros_like(left) if self.turns else left
 
     def judge(self, log: Log) -> Verdict:
-        early = self._early(log)
+        early = ended_early(log, self.seconds, f"{self.channel} left its stretch")
         if early is not None:
             return early
         times = log.measurement_time[self.channel]
@@ -99,13 +101,6 @@ class Goal(Task):
         return Verdict(
             worst < 1, 1 - worst, f"{self.channel} {says} near {self.value:g}: {worst * NEAR * self.half:.3g} off"
         )
-
-    def _early(self, log: Log) -> Verdict | None:
-        if log.source.get("stopped"):
-            return Verdict(False, -1.0, f"the robot was stopped: {log.source['stopped']}")
-        if log.seconds < self.seconds - 2 * log.interface.period_s:
-            return Verdict(False, -1.0, f"{self.channel} left its stretch after {log.seconds:.1f} s")
-        return None
 
     def _anywhere(self, key: PRNGKeyArray, n: int) -> Signals:
         keys = jax.random.split(key)
@@ -185,7 +180,7 @@ class Follow(Goal):
         return 0.8 * jnp.exp(-((2 * (radius - 1)) ** 2)) * moving + 0.2 * jnp.minimum(radius, 1.0)
 
     def judge(self, log: Log) -> Verdict:
-        early = self._early(log)
+        early = ended_early(log, self.seconds, f"{self.channel} left its stretch")
         if early is not None:
             return early
         times = log.measurement_time[self.channel]

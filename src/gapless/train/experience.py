@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Params, Signals, Simulator
+from gapless.core import Params, Signals, Simulator, by_world
 from gapless.nets.seeing import SeeingPolicy
 from gapless.simulators import Agent, Loop, Restart, changing
 from gapless.simulators.changing import as_now, changed_params
@@ -115,9 +115,9 @@ class Experience:
     def _act(self, weights: Any, carry: Any, seen: Signals, privileged: Signals, fresh: Any, key: PRNGKeyArray) -> Any:
         blank = jax.vmap(self._policy.init)(jax.random.split(key, self.worlds))
         begun, first = jax.vmap(self._policy.see)(blank, seen)
-        memory = jax.tree.map(lambda a, b: where(fresh, a, b), begun, carry["memory"])
-        observation = where(fresh, first, carry["observation"])
-        known = where(fresh, self._known(observation, privileged, carry["params"]), carry["known"])
+        memory = by_world(fresh, begun, carry["memory"])
+        observation = by_world(fresh, first, carry["observation"])
+        known = by_world(fresh, self._known(observation, privileged, carry["params"]), carry["known"])
         params = as_now(carry["params"], privileged, self._changed)
         memory, unit, noted = self._decide(weights, memory, Sight(observation, known, params), key)
         memory, command = jax.vmap(self._policy.send)(memory, unit)
@@ -165,8 +165,3 @@ def strong(tree: Any) -> Any:
     """The same arrays without weak types: what comes back has none, and would be compiled for a second time."""
     arrays, rest = eqx.partition(tree, eqx.is_array)
     return eqx.combine(jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), arrays), rest)
-
-
-def where(mask: Any, a: Any, b: Any) -> Any:
-    """One or the other, world by world."""
-    return jnp.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, b)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import GaplessError
+from gapless.core import GaplessError, by_world
 from gapless.core.seeds import generator_for
 from gapless.simulators.planar import matter
 from gapless.simulators.planar.clone import Clone, Moving
@@ -165,9 +165,7 @@ class Session:
         if not gone.any():
             return
         self.times_lost += int(gone.sum())
-        fresh, where = self.ensemble.at(self.scene, self.truth), jnp.asarray(gone)
-        pick = lambda new, old: jnp.where(where.reshape(-1, *[1] * (old.ndim - 1)), new, old)  # noqa: E731
-        self.moving = jax.tree.map(pick, fresh, self.moving)
+        self.moving = by_world(gone, self.ensemble.at(self.scene, self.truth), self.moving)
 
 
 def _deepest(scene: Scene, motion: Motion, part: int) -> Float[jax.Array, ""]:

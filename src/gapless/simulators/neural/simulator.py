@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Belief, Chosen, GaplessError, Holds, Parameter, Params, Signals, Simulator, complete
+from gapless.core import Belief, Chosen, GaplessError, Holds, Parameter, Params, Signals, Simulator, by_world, complete
 
 from ..latency import commands_remembered, integrator_lead_s
 from ..mujoco_cpu import MujocoSimulator
 from ..parts.residual import member_weights
 from ..sensing import Sensing
-from ..traceable import put
+from ..traced_state import put, refuse_strangers, sensed, sent, told
 from .clone import Clone
 from .commands import moment_weights, moments
 from .doubt import disagreement
@@ -101,9 +101,7 @@ class CloneSimulator(Simulator):
         unknown = set(params) - set(state.params)
         if unknown:
             raise GaplessError(f"the clone has no parameter {sorted(unknown)[0]!r}. Leave it out, or use MuJoCo.")
-        strange = [name for name in start if name.rpartition(".")[0] not in self.joints]
-        if strange:
-            raise GaplessError(f"a start names {strange[0]!r}; the joints are {', '.join(self.joints)}.")
+        refuse_strangers(start, self.joints)
         where = jnp.asarray(where)
         given = state.params | {k: jnp.broadcast_to(jnp.asarray(v), (self.worlds,)) for k, v in params.items()}
         # A whole network turns parameters into their modulation: nobody should pay for it between two resets.
@@ -116,14 +114,11 @@ class CloneSimulator(Simulator):
             jnp.zeros_like(state.disagreement),
             {k: jnp.asarray(v, jnp.float32) for k, v in given.items()},
         )
-        state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)
+        state = by_world(where, fresh, state)
         return state, *self._read(state, key)
 
     def step(self, state: ClonedState, command: Signals, key: PRNGKeyArray) -> tuple[ClonedState, Signals, Signals]:
-        newest = jnp.concatenate(
-            [jnp.clip(jnp.asarray(command[c.name], jnp.float32), c.low, c.high) for c in self.interface.commands], -1
-        )
-        past = jnp.concatenate([newest[:, None], state.past[:, :-1]], axis=1)
+        past = sent(self.interface, state.past, command)
         control = jnp.einsum("wmp,wpc->wmc", state.weights, past).reshape(self.worlds, -1)
         now = _advanced(
             self.skeleton, self._ensemble, state.modulation, self._which(state.params), (state.position, state.velocity), control
@@ -200,14 +195,8 @@ class CloneSimulator(Simulator):
     def _read(self, state: ClonedState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         sides = {"position": state.position, "velocity": state.velocity}
         values = jnp.stack([sides[side][:, self.joints.index(joint)] for joint, side in self.sensed.values()], -1)
-        draws = jax.random.normal(key, values.shape)
-        measured: Signals = {}
-        for k, name in enumerate(self.sensed):
-            noise, bias = (state.params.get(f"{name}.{q}", jnp.zeros(self.worlds)) for q in ("noise", "bias"))
-            scaled = state.params.get(f"{name}.scale", jnp.ones(self.worlds)) * values[:, k]
-            measured[name] = (scaled + bias + noise * draws[:, k])[:, None]
-        privileged: Signals = {f"{j}.{s}": v[:, i : i + 1] for s, v in sides.items() for i, j in enumerate(self.joints)}
-        return measured, privileged | ({DISAGREEMENT: state.disagreement} if self.members > 1 else {})
+        doubt: Signals = {DISAGREEMENT: state.disagreement} if self.members > 1 else {}
+        return sensed(state.params, tuple(self.sensed), values, key), told(state, self.joints) | doubt
 
 
 def over_members(belief: Belief, simulator: CloneSimulator) -> Belief:

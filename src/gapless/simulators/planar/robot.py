@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import Belief, Chosen, GaplessError, Parameter, Params, Signals
+from gapless.core import Belief, Chosen, GaplessError, Parameter, Params, Signals, by_world
 
 from .clone import Clone, Moving, at, no_push, stacked
 from .scene import Scene
@@ -53,10 +53,9 @@ class CloneRobot(TableSimulator):
     def reset(
         self, state: TableState, where: Any, params: Params, start: Signals, key: PRNGKeyArray
     ) -> tuple[TableState, Signals, Signals]:
-        where = jnp.asarray(where)
         given = state.params | {k: jnp.broadcast_to(jnp.asarray(v), (self.worlds,)) for k, v in params.items()}
         fresh = self._begun(given, start)
-        state = jax.tree.map(lambda a, b: jnp.where(where.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state)
+        state = by_world(where, fresh, state)
         return state, *self._read(state.moving.motion)
 
     def step(self, state: TableState, command: Signals, key: PRNGKeyArray) -> tuple[TableState, Signals, Signals]:

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from gapless.core import by_world
+
 from .trials import everywhere
 
 Valued = Callable[[Any, int], Float[Array, " world"]]
@@ -25,7 +27,7 @@ def climbed(networks: Any, steps: Any, valued: Valued) -> Any:
 
 def kept(before: Any, tried: Any, better: Any) -> Any:
     """What was tried in those worlds where it was better."""
-    return jax.tree.map(lambda a, b: jnp.where(better.reshape(-1, *[1] * (a.ndim - 1)), b, a), before, tried)
+    return by_world(better, tried, before)
 
 
 def uphill(
