@@ -28,7 +28,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)  ## a first look at every benchmark
+bench: $(READY)  ## a first look at the main benchmarks
 	$(BIN)/python -m pip install --quiet torch==2.13.0 && $(BIN)/python -m pip install --quiet --editable '.[bench]'
 	for b in identify throughput transfer kill safety first_crank preflight attribution excite real; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
 

@@ -44,6 +44,12 @@ def test_the_list_says_what_each_scenario_asks_for(workspace: Path, tmp_path: Pa
     assert listed["name"] == "pushed" and listed["must"]["within"] == {"cart.position": [-0.4, 0.4]}
 
 
+def test_a_workspace_without_scenarios_says_how_to_get_one(workspace: Path, capsys: pytest.CaptureFixture) -> None:
+    (workspace / "scenarios" / "pushed.toml").unlink()
+    main(["scenario", "list", "--workspace", str(workspace)])
+    assert "run `gapless scenario from-log`" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_damaged_scenario_is_one_sentence(workspace: Path, capsys: pytest.CaptureFixture) -> None:
     (workspace / "scenarios" / "pushed.toml").write_text("name = 3\n")
     said = refused(["scenario", "list", "--workspace", str(workspace)], capsys)

@@ -43,6 +43,15 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert not [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
 
 
+def test_every_page_is_found_from_the_readme() -> None:
+    found, new = set(), {"README.md"}
+    while new:
+        found |= new
+        texts = [(ROOT / "docs" / name if name != "README.md" else ROOT / name).read_text() for name in new]
+        new = {page.name for page in PAGES[2:] if any(page.name in text for text in texts)} - found
+    assert not {page.name for page in PAGES[2:]} - found
+
+
 def test_every_file_that_is_named_exists(page: Path) -> None:
     roots = [ROOT, ROOT / "src" / "gapless", *(ROOT / "src" / "gapless").iterdir()]
     named = [first or second for first, second in FILE.findall(page.read_text())]

@@ -60,7 +60,11 @@ class List(InWorkspace):
     """The scenarios of the workspace and what they ask for."""
 
     def run(self) -> dict[str, Any]:
-        found = scenarios_of(self.open())
+        workspace = self.open()
+        found = scenarios_of(workspace)
+        if not found:
+            folder = workspace.folder / SCENARIOS
+            say(f"There are no scenarios yet. Write some into {folder}, or run `gapless scenario from-log`.")
         rows = [[s.name, len(s.disturbances), _demands(s), s.source.get("failed", "")] for s in found]
         table("Scenarios", ["scenario", "disturbances", "must", "came of"], rows)
         return {"scenarios": [scenario_to_dict(s) for s in found]}
