@@ -99,7 +99,7 @@ class Film(Common):
 
 @dataclass(frozen=True)
 class World(Group):
-    """A world in two dimensions whose step is a network's: teach it, play with it, or film what it foresees."""
+    """A world in two dimensions whose step is a network's: teach it, play with it, film it, ask it what bodies are made of."""
 
     what: (
         Annotated[CloneCommand, tyro.conf.subcommand(name="clone")]
