@@ -17,7 +17,7 @@ ROTOR = (0.02, 0.006)
 
 
 class JaxArm(TraceableSimulator):
-    """Joints shoulder and elbow (0 hangs); agrees with the MuJoCo model `arm.xml` where nothing sticks."""
+    """Joints shoulder and elbow (0 hangs); agrees with MuJoCo and `arm.xml` where nothing sticks, its load being a point."""
 
     joints = ("shoulder", "elbow")
     sensed = {"shoulder.angle": ("shoulder", "position"), "elbow.angle": ("elbow", "position")}  # noqa: RUF012
