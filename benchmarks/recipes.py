@@ -10,7 +10,9 @@
 - flows solve a task with two modes, which a Gaussian averages away (`recipes_flow.py`);
 - SAPG beside PPO in 1,024 worlds, without a bar (`recipes_sapg.py`);
 - a few episodes of a robot make a better policy for it: strategy optimization in at most ten, ES-MAML in at most five, NoRML
-  without reward (`recipes_adapt.py`).
+  without reward (`recipes_adapt.py`);
+- students recover 95 % of a teacher that is told a load which changes in the middle of the episode, where the blind have at most
+  80 % (`recipes_payload.py`).
 
 Every part can be run alone: --parts flow, or its own file where that has one.
 """
@@ -24,6 +26,7 @@ import tyro
 import recipes_adapt
 import recipes_flow
 import recipes_off_policy
+import recipes_payload
 import recipes_planning
 import recipes_sapg
 import recipes_teachers
@@ -61,9 +64,10 @@ PARTS = {
     "adapt": Part(
         [{"method": m} for m in ("unadapted", *recipes_adapt.METHODS)], recipes_adapt.cell, recipes_adapt.figures
     ),
+    "payload": Part([{"method": m} for m in recipes_payload.METHODS], recipes_payload.cell, recipes_payload.figures),
 }
 BARS = recipes_teachers.BARS | recipes_off_policy.BARS | recipes_planning.BARS | recipes_adapt.BARS
-BARS |= {"solved_fpo++": "> best_gaussian"}
+BARS |= recipes_payload.BARS | {"solved_fpo++": "> best_gaussian"}
 SHOWN = ("return", "best", "solved", "return_4", "identified_passed")
 """The figure of a row that says how it went, whichever it has."""
 

@@ -36,7 +36,7 @@ HIDDEN = (32, 1)
 """Of policies that gradients change, which begin untrained: one that goes forwards always is where they would stay."""
 METHODS: dict[str, Adapter] = {
     "es-maml": EsMaml(outer=Evolution(pairs=64, iterations=60)),
-    "norml": Norml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=100.0)),
+    "norml": Norml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=320, guided=0.4)),
     "maml": Maml(hidden=HIDDEN, outer=Gradients(tasks=48, iterations=600, inner_rate=10.0)),
 } | {word: ADAPTERS[word]() for word in ("strategy-bo", "strategy-cma") if word in ADAPTERS}  # fmt: skip
 ROBOTS, QUICK_ROBOTS = 24, 6

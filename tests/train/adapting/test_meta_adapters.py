@@ -14,11 +14,12 @@ from gapless.core import GaplessError, Log
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.seeing import SeeingPolicy
 from gapless.nets.stored_policy import load_policy, save_policy
-from gapless.nets.teachable import by_steps
+from gapless.nets.teachable import by_gradient, by_steps
 from gapless.simulators import MujocoSimulator, Rollout, logs_of
 from gapless.train import Place, Ppo, Train
 from gapless.train.adapting import Adapter, EsMaml, Evolution, Gradients, Maml, Means, Norml
 from gapless.train.meta.from_log import rows_of
+from gapless.train.meta.gradients import LearnsByGradient
 from gapless.train.meta.trials import Actors, Trials, everywhere, quiet
 
 KEY = jax.random.key(0)
@@ -81,6 +82,27 @@ def test_climbing_fits_motors_wired_either_way(run_right: Place) -> None:
 @pytest.mark.slow
 def test_steps_without_reward_fit_motors_wired_either_way(run_right: Place) -> None:
     fits_both_wirings(Norml(1, GOES_DOWN_SLOPES, (8, 1), looks=2), run_right)
+
+
+@pytest.mark.slow
+def test_a_guide_shows_which_step_fits_which_wiring(run_right: Place, told_gain: NetworkPolicy) -> None:
+    policy = new_policy(run_right.simulator.interface, run_right.task.observe, Shape((8, 1)), KEY)
+    recipe = replace(GOES_DOWN_SLOPES, iterations=20, guided=1.0)
+    outer = LearnsByGradient(run_right, recipe, 1, by_gradient(policy, 8, KEY), False, told_gain)
+    for k in range(20):
+        outer.iterate(jax.random.fold_in(KEY, k))
+    assert outer.value(KEY) > 0.35  # of at most 0.8, in both wirings together
+
+
+@pytest.mark.slow
+def test_a_guide_is_trained_where_one_is_asked_for(run_right: Place) -> None:
+    told: list[int] = []
+    asked = replace(GOES_DOWN_SLOPES, iterations=2, guided=0.5)
+    prepared = Norml(1, asked, (8, 1), looks=1).prepared(
+        run_right, replace(means(), tell=lambda steps, _: told.append(steps))
+    )
+    assert told == [RECIPE.method.budget, 2]
+    assert prepared.told == ()
 
 
 @pytest.mark.slow

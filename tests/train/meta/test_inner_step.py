@@ -8,7 +8,7 @@ import pytest
 
 from gapless.nets.teachable import ByGradient
 from gapless.train.meta.gains import baseline, gains, to_go
-from gapless.train.meta.inner import Lived, lived, objective, taught
+from gapless.train.meta.inner import AHEAD, Lived, later, lived, objective, taught
 from gapless.train.meta.trials import Rows
 
 KEY = jax.random.key(0)
@@ -85,6 +85,14 @@ def test_a_judge_who_is_silent_leaves_the_offset() -> None:
     past = lived(network, jnp.zeros(1), episode([1.0], [0.5], [1.0]))
     changed = taught(network, manner(network, 0.5, silent), past, DISCOUNT)
     assert float(changed.layers[0].weight[0, 0]) == pytest.approx(0.3 + 0.25)
+
+
+def test_a_judge_sees_what_came_some_periods_later_and_nothing_after_the_end() -> None:
+    rows = episode([float(k) for k in range(8)], [0.0] * 8, [0.0] * 8)
+    rows = rows._replace(alive=jnp.arange(8)[None] < 7)
+    # After each observation comes one that is larger by a half; the last that counts is that after the seventh.
+    expected = [min(k + AHEAD - 1, 6) + 0.5 for k in range(8)]
+    np.testing.assert_allclose(later(rows)[0, :, 0], expected)
 
 
 def test_rewards_to_go_are_discounted() -> None:

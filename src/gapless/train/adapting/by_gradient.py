@@ -1,7 +1,8 @@
 """Adapting by one gradient step on a few episodes that explore: with rewards (MAML), and without any (NoRML).
 
 Follow Finn et al. 2017 and Yang et al. 2019; see `train/meta/`. Departures: unless told otherwise they begin from a policy that
-the usual recipe trained, which makes them affordable, and every weight has a learned rate.
+the usual recipe trained, which makes them affordable, every weight has a learned rate, and the second first follows a guide in
+simulation: by rewards alone it stays with what suits most worlds.
 """
 
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +21,7 @@ from ..meta.preparing import learnt_to_learn
 from ..meta.trials import horizon
 from .adaptation import Adapter, Means, Tries
 from .beginning import beginning
+from .universal import universal
 
 JUDGE = 32
 """Hidden units of a judge."""
@@ -52,7 +54,10 @@ class Maml(Adapter):
         """A policy that explores, and what its step needs."""
         keys = jax.random.split(means.key, 3)
         policy, trained = beginning(place, replace(means, key=keys[0]), self.hidden, self.word)
-        outer = LearnsByGradient(place, self.outer, self.episodes, by_gradient(policy, self.judge, keys[1]), trained)
+        teachable = by_gradient(policy, self.judge, keys[1])
+        told = replace(means, key=jax.random.fold_in(keys[0], 1))
+        guide = universal(place, place.belief, told) if self.outer.guided else None
+        outer = LearnsByGradient(place, self.outer, self.episodes, teachable, trained, guide)
         return learnt_to_learn(outer, self.outer.iterations, self.looks, keys[2], means.along(self.word))
 
     def tries(self, prepared: SeeingPolicy, place: Place, means: Means) -> Tries:
@@ -78,5 +83,5 @@ class Norml(Maml):
 
     episodes: int = 2
     """Episodes on the robot, all of them before the step."""
-    outer: Gradients = field(default_factory=Gradients)
+    outer: Gradients = field(default_factory=lambda: Gradients(guided=0.4))
     """How it learns to adapt."""

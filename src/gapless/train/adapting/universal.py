@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import GaplessError, Gaussian, Params, Signals
+from gapless.core import Belief, GaplessError, Gaussian, Params, Signals
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.seeing import SeeingPolicy
 from gapless.simulators import Rollout
@@ -21,7 +21,7 @@ WORLDS = 16
 """Episodes in which it is seen what a policy makes of what it is told."""
 
 
-def universal(place: Place, over: Gaussian, means: Means) -> NetworkPolicy:
+def universal(place: Place, over: Belief, means: Means) -> NetworkPolicy:
     """A policy trained by PPO over these params and told all of them, by the recipe's budget where that has another way."""
     m = means.recipe.method
     method = m if isinstance(m, Ppo) else Ppo(worlds=m.worlds, steps=m.steps, budget=m.budget)

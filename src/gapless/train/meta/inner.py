@@ -1,8 +1,8 @@
 """The inner loop by gradients: what a few episodes change in a policy, as a function that can itself be differentiated.
 
 Follows Finn et al. 2017 (MAML) and Yang et al. 2019 (NoRML: a learned advantage of (s, a, s') in place of rewards, and a learned
-offset). The objective is the likelihood ratio, whose second derivative is right as well (Foerster et al. 2018, Rothfuss et al.
-2019), and each weight has a learned rate (Li et al. 2017).
+offset). Departures: s' is what was seen some periods later; the objective is the likelihood ratio, whose second derivative is
+right as well (Foerster et al. 2018, Rothfuss et al. 2019); and each weight has a learned rate (Li et al. 2017).
 """
 
 from typing import Any, NamedTuple
@@ -19,8 +19,10 @@ from ..ppo import log_likelihood
 from .gains import gains
 from .trials import Rows
 
-CHANGE = 10.0
-"""What a judge's sight of changes within a period is multiplied with: they are small beside what is seen."""
+AHEAD = 5
+"""Periods after an action until which a judge sees what changed: commands come late, and after one nothing may have moved yet."""
+CHANGE = 4.0
+"""What a judge's sight of changes is multiplied with: they are small beside what is seen."""
 
 
 class Lived(NamedTuple):
@@ -45,8 +47,16 @@ def worth(manner: ByGradient, rows: Rows, discount: float) -> Float[Array, "epis
     """What each action was worth: by its judge, who never sees a reward, or by rewards where there is none."""
     if manner.judge is None:
         return gains(rows, discount)
-    told = jnp.concatenate([rows.seen, rows.unit, CHANGE * (rows.seen_next - rows.seen)], axis=-1)
+    told = jnp.concatenate([rows.seen, rows.unit, CHANGE * (later(rows) - rows.seen)], axis=-1)
     return answers(manner.judge, told)[..., 0] * rows.alive
+
+
+def later(rows: Rows) -> Float[Array, "episode step seen"]:
+    """What was seen some periods after each action, or last before it was over."""
+    steps = rows.alive.shape[-1]
+    last = jnp.maximum(rows.alive.sum(-1, keepdims=True) - 1, 0)
+    at = jnp.minimum(jnp.arange(steps) + AHEAD - 1, last)
+    return jnp.take_along_axis(rows.seen_next, at[..., None], axis=-2)
 
 
 def objective(network: eqx.nn.MLP, manner: ByGradient, past: Lived, gain: Float[Array, "episode step"]) -> Any:
