@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 
 from gapless.core import Artifact, Belief, Simulator, Task
@@ -13,6 +14,7 @@ from gapless.nets.seeing import SeeingPolicy
 from gapless.robots import find_robot
 from gapless.tasks import SwingUp
 from gapless.train import RECIPES, Along, Train, Trained
+from gapless.train.learnt import Learnt, load_learnt
 
 
 @pytest.fixture
@@ -60,6 +62,27 @@ def before(workspace: Workspace, policy: SeeingPolicy, monkeypatch: pytest.Monke
     """A policy in place that always passed."""
     monkeypatch.setattr(training, "train", lambda *_: Trained(policy, [(1, 9.0)], 9.0, 1.0, 1, (policy,)))
     return train_policy(Stages(workspace, Recipe(), 0), None, None)
+
+
+def test_what_a_training_knew_beside_its_policy_goes_on_with_it_and_stays_with_a_policy_that_is_kept(
+    workspace: Workspace, small_policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knew = Learnt("ppo", ("seen 0",), {"critic": np.arange(3.0)})
+    monkeypatch.setattr(training, "train", lambda *_: Trained(small_policy, [(1, 9.0)], 9.0, 1.0, 1, (), knew))
+    in_place, begun = train_policy(Stages(workspace, Recipe(), 0), None, None), list[Learnt | None]()
+
+    def worse(simulator: Simulator, belief: Belief, task: Task, recipe: Train, key: object, along: Along) -> Trained:
+        begun.append(along.learnt)
+        return Trained(small_policy, [(0, 9.0)], 0.0, 0.0, 1, ())
+
+    monkeypatch.setattr(training, "train", worse)
+    made = train_policy(Stages(workspace, Recipe(), 0, crank=2), None, in_place)
+    further, afresh = begun
+    assert further is not None and (further.by, further.known) == ("ppo", ("seen 0",))
+    assert afresh is None
+    stays = load_learnt(made.folder)
+    assert made.figures["kept"] == in_place.id
+    assert stays is not None and np.array_equal(stays.arrays["critic"], [0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("word", ["fpo", "fpo++", "rma"])
