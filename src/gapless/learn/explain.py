@@ -18,7 +18,7 @@ from gapless.core import (
     nominal_belief,
 )
 
-from .fewest import Doubt, departures
+from .fewest import departures
 from .identify import bounds_of
 from .least_squares import Bounds, Fit, Problem, eliminated, fit
 from .noise import sensor_noise
@@ -26,6 +26,8 @@ from .separable import classes
 from .shapley import coalitions
 from .shooting import Shooting, Slopes
 from .uncertainty import torn_covariance
+from .varying import TIME, Pattern, in_words
+from .view import View, looked_at, misfit_of
 from .windows import Windows, cut, per_query, thin
 
 
@@ -66,6 +68,8 @@ class Explained(NamedTuple):
     """The best explanation, then draws around it; what does not depart is nominal."""
     groups: tuple[tuple[str, ...], ...]
     """Families, those that no log separates together."""
+    patterns: tuple[Pattern, ...] = ()
+    """What the last of the names are amplitudes of."""
 
     @property
     def params(self) -> Float[np.ndarray, " param"]:
@@ -73,13 +77,32 @@ class Explained(NamedTuple):
 
     @property
     def departed(self) -> dict[str, float]:
-        return {n: float(v) for n, v, k in zip(self.names, self.params, self.kept, strict=True) if k}
+        """Constants that do, and where they are."""
+        varying = {p.name for p in self.patterns}
+        found = zip(self.names, self.params, self.kept, strict=True)
+        return {n: float(v) for n, v, k in found if k and n not in varying}
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """How parameters vary, in words."""
+        values = dict(zip(self.names, self.params, strict=True))
+        return in_words(tuple(p for p in self.patterns if values[p.name]), values)
 
     @property
     def players(self) -> tuple[tuple[str, ...], ...]:
         """The groups in which something departs."""
         moved = {f for f, k in zip(self.families, self.kept, strict=True) if k}
         return tuple(g for g in self.groups if moved & set(g))
+
+    def steady(self, others: Params, values: Float[np.ndarray, "world param"], seconds: float) -> Params:
+        """Parameters of each world, those that vary with time as in the middle of so many seconds, others as on their way."""
+        given = dict(zip(self.names, values.T, strict=True))
+        amplitudes = {p.name: given.pop(p.name) for p in self.patterns}
+        found = {**others, **given}
+        for p in self.patterns:
+            if p.over == TIME:
+                found[p.param] = found[p.param] + amplitudes[p.name] * p.wave(np.array(min(seconds / 2 / p.span, 1.0)))
+        return found
 
     def mixtures(self, draws: Float[np.ndarray, "draw param"]) -> Float[np.ndarray, "coalition draw param"]:
         """For every coalition of players, its own parameters as drawn and the others nominal."""
@@ -111,16 +134,27 @@ def explain(
 ) -> Explained:
     """One fit of everything that may be doubted, and fits of what is left when all that logs would not miss is nominal.
 
-    What is missed is judged where everything is free, and again where only what departs is, until the two agree.
+    Constants may vary, where that explains more than it costs. What is missed is judged where everything is free, and again
+    where only what departs is, until the two agree.
     """
     names, families = tuple(p.name for p in doubted), tuple(p.family for p in doubted)
     windows, bounds = _training(simulator, logs, recipe), bounds_of(_prior(doubted))
     fixed = nominal_belief(simulator.parameters).mean()
     problem = Problem(Shooting(simulator, windows, names, fixed), bounds, per_query(windows, sensor_noise(logs)))
     whole = fit(problem, begin, recipe.iterations)
-    misfit = _misfit(whole, windows)
-    view = View(problem, families, fixed, np.array([p.low for p in doubted]), misfit)
-    doubt = view.doubt(whole.params, whole.slopes)
+    plain = View(problem, families, fixed, np.array([p.low for p in doubted]), misfit_of(windows, whole.cost))
+    patterns, view, slopes = looked_at(plain, whole, doubted)
+    kept, draws = _departed(view, np.append(whole.params, np.zeros(len(patterns))), slopes, recipe, seed)
+    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
+    return Explained(view.names, view.families, view.problem.bounds.centre, kept, draws, groups, patterns)
+
+
+def _departed(
+    view: View, params: np.ndarray, slopes: Slopes, recipe: Attribute, seed: int
+) -> tuple[Bool[np.ndarray, " param"], Float[np.ndarray, "draw param"]]:
+    """What needs to depart, and to where, with draws around it."""
+    bounds = view.problem.bounds
+    doubt = view.doubt(params, slopes)
     kept = departures(doubt)
     for last in (False, True):
         draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
@@ -128,49 +162,15 @@ def explain(
             break
         reduced = view.only(kept)
         again = fit(reduced, doubt.values(kept)[kept], recipe.iterations)
-        draws[:, kept] = _around(again, reduced, misfit, recipe.draws, seed)
+        draws[:, kept] = _around(again, reduced, view.misfit, recipe.draws, seed)
         if last:
             break
-        doubt = view.doubt(draws[0], problem.shooting.slopes(draws[0], again.starts, bounds.deviation))
+        doubt = view.doubt(draws[0], view.problem.shooting.slopes(draws[0], again.starts, bounds.deviation))
         better = departures(doubt)
         if (better == kept).all():
             break
         kept = better
-    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
-    return Explained(names, families, bounds.centre, kept, draws, groups)
-
-
-@dataclass(frozen=True)
-class View:
-    """How logs look at everything that may be doubted."""
-
-    problem: Problem
-    families: tuple[str, ...]
-    fixed: Params
-    """Nominal values of all."""
-    low: Float[np.ndarray, " param"]
-    """What parameters can be; the search may pass below."""
-    misfit: float
-    """Mean square of what the best fit leaves, in units of the noise."""
-
-    def only(self, kept: Bool[np.ndarray, " param"]) -> Problem:
-        """The same with all others at nominal, and nothing below what can be."""
-        shooting, bounds = self.problem.shooting, self.problem.bounds
-        chosen = tuple(n for n, k in zip(shooting.names, kept, strict=True) if k)
-        part = Bounds(bounds.centre[kept], bounds.deviation[kept], self.low[kept], bounds.high[kept])
-        return Problem(Shooting(shooting.simulator, shooting.windows, chosen, self.fixed), part, self.problem.level)
-
-    def doubt(self, params: Float[np.ndarray, " param"], slopes: Slopes) -> Doubt:
-        """Where logs put everything, seen from some parameters, and how surely: windows that pull apart are less sure."""
-        bounds = self.problem.bounds
-        jacobian, residual = (v / np.sqrt(self.misfit) for v in eliminated(slopes, self.problem.level, bounds))
-        pull = (params - bounds.centre) / bounds.deviation
-        told = np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(len(params))
-        step = -np.linalg.solve(told, np.einsum("wqp,wq->p", jacobian, residual) + pull)
-        covariance = torn_covariance(jacobian, residual + jacobian @ step, 1.0)
-        precision = np.linalg.inv(covariance) / np.outer(bounds.deviation, bounds.deviation)
-        found = params + step * bounds.deviation
-        return Doubt(found, bounds.centre, self.low, bounds.high, (precision + precision.T) / 2, self.families)
+    return kept, draws
 
 
 def _around(found: Fit, problem: Problem, misfit: float, draws: int, seed: int) -> Float[np.ndarray, "draw param"]:
@@ -200,15 +200,10 @@ def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:
     return Gaussian(tuple(p.name for p in doubted), centre, np.diag(((high - low) / 4) ** 2), low, high)
 
 
-def _misfit(found: Fit, windows: Windows) -> float:
-    present = int(windows.present.sum())
-    return max(1.0, found.cost * present / max(present - windows.start.size, 1))
-
-
 def _information(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarray, "param param"]:
     """What the logs alone say, in units of the prior; less by as much as the model leaves unexplained."""
     scaled = found.information * np.outer(bounds.deviation, bounds.deviation)
-    return (scaled - np.eye(len(scaled))) / _misfit(found, windows)
+    return (scaled - np.eye(len(scaled))) / misfit_of(windows, found.cost)
 
 
 def _separate(information: np.ndarray, names: tuple[str, ...], simulator: Simulator) -> np.ndarray:

@@ -1,0 +1,101 @@
+"""Parameters that vary within logs: with the time since an episode began, or along a joint's travel.
+
+A window is short, so a parameter is one number in it: its constant value and, for each pattern, an amplitude times the
+pattern's mean over the window.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from gapless.core import Parameter, Simulator
+
+from .shooting import Shapes
+from .windows import Windows
+
+TIME = "time"
+"""What a pattern runs over where it is no joint."""
+IN_TIME, ALONG = ("actuation", "friction", "contact"), ("friction",)
+"""Families that change as things warm up or wear in, and those that differ from place to place."""
+WAVES = 4
+"""Patterns along a joint: so many half-waves over its travel at most."""
+Places = dict[str, Float[np.ndarray, "window sample"]]
+"""Where each joint is in the samples of each window; not a number where it was not read."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One way in which a parameter differs between windows."""
+
+    param: str
+    over: str
+    """A joint, or time."""
+    order: int = 1
+    """Half-waves over the joint's travel."""
+    begin: float = 0.0
+    span: float = 1.0
+    """Of the joint's travel, or of an episode's seconds."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.param} over {self.over}, {self.order}"
+
+    def shape(self, windows: Windows, places: Places) -> Float[np.ndarray, " window"]:
+        """The pattern's mean in each window: the part of an episode that is over, or a wave along the travel."""
+        if self.over == TIME:
+            first = np.array([min(clock[0] for clock in log.measurement_time.values()) for log in windows.logs])
+            return self.wave((windows.begin_s + windows.seconds / 2 - first[windows.which]) / self.span)
+        share = np.clip((places[self.over] - self.begin) / self.span, 0.0, 1.0)
+        return np.nan_to_num(np.nanmean(self.wave(share), axis=1))
+
+    def wave(self, share: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
+        """The pattern where a share of the time is over, or of the travel behind."""
+        return share if self.over == TIME else np.cos(np.pi * self.order * share)
+
+
+def places_of(simulator: Simulator, windows: Windows, off: Float[np.ndarray, "window query"] | None = None) -> Places:
+    """Where the joints were measured to be, or, `off` from that, predicted to be."""
+    positions = {name: joint for name, (joint, side) in simulator.sensed.items() if side == "position"}
+    values = np.where(windows.present, windows.measured + (0.0 if off is None else off), np.nan)
+    return {
+        positions[name]: values[:, windows.channel == k]
+        for k, (name, _) in enumerate(windows.columns)
+        if name in positions
+    }
+
+
+def ways_to_vary(doubted: tuple[Parameter, ...], windows: Windows, places: Places) -> list[tuple[Pattern, ...]]:
+    """For each parameter that may: how it would vary with time, and along its joint."""
+    clocks = [clock for log in windows.logs for clock in log.measurement_time.values()]
+    lasts = max(float(clock[-1] - clock[0]) for clock in clocks)
+    found = [(Pattern(p.name, TIME, span=lasts),) for p in doubted if p.family in IN_TIME]
+    for p in doubted:
+        joint = p.name.split(".")[0]
+        if p.family in ALONG and joint in places:
+            low, high = float(np.nanmin(places[joint])), float(np.nanmax(places[joint]))
+            if high > low:
+                found.append(tuple(Pattern(p.name, joint, k + 1, low, high - low) for k in range(WAVES)))
+    return found
+
+
+def shapes_of(patterns: tuple[Pattern, ...], windows: Windows, places: Places) -> Shapes:
+    """Each pattern's parameter and its part in each window."""
+    return {p.name: (p.param, p.shape(windows, places)) for p in patterns}
+
+
+def in_words(patterns: tuple[Pattern, ...], values: Mapping[str, float]) -> tuple[str, ...]:
+    """By how much each parameter rises or falls in an episode, or differs along its joint's travel."""
+    said = []
+    for param, over in dict.fromkeys((p.param, p.over) for p in patterns):
+        mine = [p for p in patterns if (p.param, p.over) == (param, over)]
+        along = np.linspace(0.0, 1.0, 101)
+        value = values[param] + sum(values[p.name] * p.wave(along) for p in mine)
+        if over == TIME:
+            change = float(value[-1] - value[0])
+            by = f"{abs(change / value[0]):.0%}".replace("%", " %") if value[0] else f"{abs(change):.2g}"
+            said.append(f"{param} {'rises' if change > 0 else 'falls'} by {by} in {mine[0].span:.3g} s")
+        else:
+            said.append(f"{param} varies along {over} by {np.ptp(value):.2g}")
+    return tuple(said)

@@ -1,0 +1,98 @@
+"""Parameters that vary within logs are causes of their family, and constant ones are not called varying."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+import pytest
+
+from gapless.core import Log, Point
+from gapless.learn import Attribute, Attribution, attribute
+from gapless.learn.shooting import Shooting
+from gapless.learn.varying import TIME, Pattern, in_words, places_of, shapes_of
+from gapless.learn.windows import cut
+from gapless.simulators import MujocoSimulator
+
+SMALL = Attribute(windows=24, ahead=12, iterations=6, draws=1, resamples=100)
+Physics = Callable[[float, float], dict[str, float]]
+"""Time and place → parameters."""
+
+
+def played(simulator: MujocoSimulator, physics: Physics, seed: int, rows: int = 200) -> Log:
+    """An episode in which parameters follow time and place, with a little noise."""
+    rng, one = np.random.default_rng(seed), simulator.with_worlds(1)
+    commands = {"motor": np.repeat(rng.uniform(-1, 1, (rows // 8, 1)), 8, axis=0)}
+    state, seen, _ = one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(seed))
+    measured = [seen["hinge.position"][0]]
+    for k in range(rows - 1):
+        now = physics(k * one.interface.period_s, float(measured[-1][0]))
+        state = one.change(state, {name: np.array([value]) for name, value in now.items()})
+        state, seen, _ = one.step(state, {"motor": commands["motor"][k][None]}, jax.random.key(k))
+        measured.append(seen["hinge.position"][0] + 1e-4 * rng.standard_normal(1))
+    clock = np.arange(rows) * one.interface.period_s
+    return Log(one.interface, commands, {"hinge.position": np.array(measured)}, clock, {"hinge.position": clock})
+
+
+def found_in(simulator: MujocoSimulator, physics: Physics) -> Attribution:
+    made = [played(simulator, physics, seed) for seed in range(4)]
+    nominal = Point(("hinge.damping", "motor.gain", "command.latency"), np.array([0.02, 1.0, 0.0]))
+    return attribute(simulator, nominal, made[:3], made[3:], recipe=SMALL)
+
+
+def test_a_gain_that_falls_with_time_is_named(pendulum: MujocoSimulator) -> None:
+    found = found_in(pendulum, lambda time, place: {"motor.gain": 1.0 - 0.05 * time})
+    assert found.causes[0].families == ("actuation",)
+    assert found.causes[0].error.value == pytest.approx(1.0, abs=0.02)
+    assert found.varied == ("motor.gain falls by 20 % in 3.98 s",)
+    assert "motor.gain" not in found.departed, "it begins as the data sheet says"
+
+
+def test_friction_that_varies_along_the_way_is_named(pendulum: MujocoSimulator) -> None:
+    found = found_in(pendulum, lambda time, place: {"hinge.damping": 0.05 + 0.03 * float(np.cos(2 * place))})
+    assert found.causes[0].families == ("friction",)
+    assert found.unexplained.value < 0.02
+    (said,) = found.varied
+    assert said.startswith("hinge.damping varies along hinge by 0.0")
+    assert float(said.split()[-1]) == pytest.approx(0.06, abs=0.02)
+
+
+def test_a_constant_departure_is_not_called_varying(pendulum: MujocoSimulator) -> None:
+    found = found_in(pendulum, lambda time, place: {"motor.gain": 0.8, "hinge.damping": 0.05})
+    assert found.varied == ()
+    assert found.departed == pytest.approx({"motor.gain": 0.8, "hinge.damping": 0.05}, rel=0.02)
+
+
+def test_windows_differ_by_the_pattern_and_by_nothing_else(pendulum: MujocoSimulator) -> None:
+    log = played(pendulum, lambda time, place: {}, seed=0)
+    windows = cut(pendulum, [log], 0.4)
+    assert windows is not None
+    grows = Pattern("motor.gain", TIME, span=4.0)
+    shapes = shapes_of((grows,), windows, places_of(pendulum, windows))
+    assert shapes[grows.name][1] == pytest.approx((windows.begin_s + 0.2) / 4.0)
+    varying = Shooting(pendulum, windows, (grows.name,), {"motor.gain": 1.0}, shapes)
+    constant = Shooting(pendulum, windows, ("motor.gain",), {})
+    starts = windows.start[None]
+    for w, part in enumerate(shapes[grows.name][1]):
+        one, other = (
+            varying.residuals(np.array([[0.3]]), starts),
+            constant.residuals(np.array([[1 + 0.3 * part]]), starts),
+        )
+        assert one[0, w] == pytest.approx(other[0, w], abs=1e-12)
+
+
+def test_no_window_leaves_what_a_parameter_may_be(pendulum: MujocoSimulator) -> None:
+    windows = cut(pendulum, [played(pendulum, lambda time, place: {}, seed=0)], 0.4)
+    assert windows is not None
+    far = Shooting(pendulum, windows, ("far",), {"motor.gain": 1.0}, {"far": ("motor.gain", np.ones(len(windows)))})
+    most = Shooting(pendulum, windows, ("motor.gain",), {})
+    starts = windows.start[None]
+    assert (far.residuals(np.array([[5.0]]), starts) == most.residuals(np.array([[1.6]]), starts)).all()
+
+
+def test_patterns_are_said_in_words() -> None:
+    warm, wave = Pattern("motor.gain", TIME, span=6.0), Pattern("arm.friction", "arm", 1, -1.0, 2.0)
+    values = {"motor.gain": 0.5, warm.name: -0.07, "arm.friction": 0.02, wave.name: 0.015}
+    assert in_words((warm, wave), values) == (
+        "motor.gain falls by 14 % in 6 s",
+        "arm.friction varies along arm by 0.03",
+    )
