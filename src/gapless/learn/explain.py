@@ -27,7 +27,7 @@ from .shapley import coalitions
 from .shooting import Shooting, Slopes
 from .uncertainty import torn_covariance
 from .varying import TIME, Pattern, in_words
-from .view import View, looked_at, misfit_of
+from .view import View, looked_at, misfit_of, sensor_delays
 from .windows import Windows, cut, per_query, thin
 
 
@@ -208,8 +208,7 @@ def _information(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarr
 
 def _separate(information: np.ndarray, names: tuple[str, ...], simulator: Simulator) -> np.ndarray:
     """A delay that all sensors share is latency by definition: one sensor's own is taken as known, if there are others."""
-    own = [names.index(n) for c in simulator.interface.measurement_names if (n := f"{c}.latency") in names]
-    if len(own) == len(simulator.interface.measurements) > 1:
-        information = information.copy()
-        information[own[0], own[0]] += 1e6
+    own = sensor_delays(names, simulator)[:1]
+    information = information.copy()
+    information[own, own] += 1e6
     return information

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from gapless.core import Parameter, Params
+from gapless.core import Parameter, Params, Simulator
 
 from .fewest import PARAMETER, Doubt
 from .least_squares import Bounds, Fit, Problem, eliminated
 from .shooting import Shapes, Shooting, Slopes
-from .uncertainty import torn_covariance
+from .uncertainty import left_out_covariance
 from .varying import Pattern, places_of, shapes_of, ways_to_vary
 from .windows import Windows
 
@@ -48,10 +48,11 @@ class View:
         bounds = self.problem.bounds
         jacobian, residual = (v / np.sqrt(self.misfit) for v in eliminated(slopes, self.problem.level, bounds))
         step = _step(jacobian, residual, (params - bounds.centre) / bounds.deviation)
-        covariance = torn_covariance(jacobian, residual + jacobian @ step, 1.0)
+        covariance = left_out_covariance(jacobian, residual + jacobian @ step)
         precision = np.linalg.inv(covariance) / np.outer(bounds.deviation, bounds.deviation)
         found = params + step * bounds.deviation
-        return Doubt(found, bounds.centre, self.low, bounds.high, (precision + precision.T) / 2, self.families)
+        own = sensor_delays(self.names, self.problem.shooting.simulator)
+        return Doubt(found, bounds.centre, self.low, bounds.high, (precision + precision.T) / 2, self.families, own)
 
     def widened(self, found: Fit, patterns: tuple[Pattern, ...], shapes: Shapes) -> "tuple[View, Slopes]":
         """The same with patterns beside the constants, and what follows from the constants' slopes for theirs."""
@@ -74,6 +75,12 @@ class View:
         return view, found.slopes._replace(by_param=np.concatenate([found.slopes.by_param, more], axis=-1))
 
 
+def sensor_delays(names: tuple[str, ...], simulator: Simulator) -> tuple[int, ...]:
+    """Where the delays of the sensors are, if every sensor has one and there are others: what all share is latency."""
+    own = [names.index(n) for c in simulator.interface.measurement_names if (n := f"{c}.latency") in names]
+    return tuple(own) if len(own) == len(simulator.interface.measurements) > 1 else ()
+
+
 def _step(jacobian: np.ndarray, residual: np.ndarray, pull: np.ndarray) -> Float[np.ndarray, " param"]:
     """To where windows and prior agree best, in prior deviations."""
     told = np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(len(pull))
@@ -81,12 +88,16 @@ def _step(jacobian: np.ndarray, residual: np.ndarray, pull: np.ndarray) -> Float
 
 
 def worth_a_look(view: View, found: Fit, ways: list[tuple[Pattern, ...]], shapes: Shapes) -> tuple[Pattern, ...]:
-    """The patterns of the few parameters whose variation explains most beyond its price, one after the other."""
+    """The patterns of the few parameters whose variation explains most beyond its price, one after the other.
+
+    What a model leaves over is no noise but a curve for each channel of a window, so these are what counts as independent.
+    """
+    curves = len(view.problem.shooting.windows) * len(view.problem.shooting.windows.columns)
     chosen: tuple[Pattern, ...] = ()
     left = _left(view, found, chosen, shapes)
     for _ in range(WAYS):
         trials = [(way, _left(view, found, chosen + way, shapes)) for way in ways if not set(way) & set(chosen)]
-        gains = [(left - then) / _misfit(view, then) - PARAMETER * len(way) for way, then in trials]
+        gains = [curves * np.log(left / then) - PARAMETER * len(way) for way, then in trials]
         if not gains or max(gains) <= 0:
             break
         way, left = trials[int(np.argmax(gains))]
