@@ -62,31 +62,38 @@ def test_a_constant_departure_is_not_called_varying(pendulum: MujocoSimulator) -
     assert found.departed == pytest.approx({"motor.gain": 0.8, "hinge.damping": 0.05}, rel=0.02)
 
 
-def test_windows_differ_by_the_pattern_and_by_nothing_else(pendulum: MujocoSimulator) -> None:
+def test_a_varying_parameter_is_followed_period_by_period(pendulum: MujocoSimulator) -> None:
     log = played(pendulum, lambda time, place: {}, seed=0)
     windows = cut(pendulum, [log], 0.4)
     assert windows is not None
     grows = Pattern("motor.gain", TIME, span=4.0)
     shapes = shapes_of((grows,), windows, places_of(pendulum, windows))
-    assert shapes[grows.name][1] == pytest.approx((windows.begin_s + 0.2) / 4.0)
+    part = shapes[grows.name][1]
+    assert part.shape == (len(windows), 20)
+    assert part[:, 0] == pytest.approx((windows.begin_s + 0.01) / 4.0)
     varying = Shooting(pendulum, windows, (grows.name,), {"motor.gain": 1.0}, shapes)
-    constant = Shooting(pendulum, windows, ("motor.gain",), {})
-    starts = windows.start[None]
-    for w, part in enumerate(shapes[grows.name][1]):
-        one, other = (
-            varying.residuals(np.array([[0.3]]), starts),
-            constant.residuals(np.array([[1 + 0.3 * part]]), starts),
-        )
-        assert one[0, w] == pytest.approx(other[0, w], abs=1e-12)
+    seen = varying.residuals(np.array([[0.3]]), windows.start[None])[0]
+    one = pendulum.with_worlds(len(windows))
+    begin = {f"hinge.{side}": windows.start[:, i : i + 1] for i, side in enumerate(("position", "velocity"))}
+    course = {"motor.gain": 1.0 + 0.3 * part}
+    assert seen + windows.measured == pytest.approx(
+        one.play(course, begin, windows.holds(1), windows.times)["hinge.position"][..., 0]
+    )
+    mean = {"motor.gain": course["motor.gain"].mean(axis=1)}
+    held = one.play(mean, begin, windows.holds(1), windows.times)["hinge.position"][..., 0]
+    assert 1e-6 < np.abs(seen + windows.measured - held).max() < 1e-2
 
 
 def test_no_window_leaves_what_a_parameter_may_be(pendulum: MujocoSimulator) -> None:
     windows = cut(pendulum, [played(pendulum, lambda time, place: {}, seed=0)], 0.4)
     assert windows is not None
-    far = Shooting(pendulum, windows, ("far",), {"motor.gain": 1.0}, {"far": ("motor.gain", np.ones(len(windows)))})
+    shapes = {"far": ("motor.gain", np.ones((len(windows), 20)))}
+    far = Shooting(pendulum, windows, ("far",), {"motor.gain": 1.0}, shapes)
     most = Shooting(pendulum, windows, ("motor.gain",), {})
     starts = windows.start[None]
-    assert (far.residuals(np.array([[5.0]]), starts) == most.residuals(np.array([[1.6]]), starts)).all()
+    assert far.residuals(np.array([[5.0]]), starts) == pytest.approx(
+        most.residuals(np.array([[1.6]]), starts), abs=1e-9
+    )
 
 
 def test_patterns_are_said_in_words() -> None:

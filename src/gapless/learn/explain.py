@@ -27,8 +27,9 @@ from .shapley import coalitions
 from .shooting import Shooting, Slopes
 from .uncertainty import torn_covariance
 from .varying import TIME, Pattern, in_words
-from .view import View, looked_at, misfit_of, sensor_delays
+from .view import View, misfit_of, sensor_delays
 from .windows import Windows, cut, per_query, thin
+from .worth_a_look import Look
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,10 @@ def explain(
     problem = Problem(Shooting(simulator, windows, names, fixed), bounds, per_query(windows, sensor_noise(logs)))
     whole = fit(problem, begin, recipe.iterations)
     plain = View(problem, families, fixed, np.array([p.low for p in doubted]), misfit_of(windows, whole.cost))
-    patterns, view, slopes = looked_at(plain, whole, doubted)
-    kept, draws = _departed(view, np.append(whole.params, np.zeros(len(patterns))), slopes, recipe, seed)
+    look = Look(plain, whole, doubted)
+    patterns = look.chosen()
+    view, params, slopes = look.at(patterns)
+    kept, draws = _departed(view, params, slopes, recipe, seed)
     groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
     return Explained(view.names, view.families, view.problem.bounds.centre, kept, draws, groups, patterns)
 

@@ -23,14 +23,14 @@ class Slopes(NamedTuple):
     by_start: Float[np.ndarray, "window query state"]
 
 
-Shapes = dict[str, tuple[str, Float[np.ndarray, " window"]]]
-"""For each name that is an amplitude: the parameter that it adds to, and how much of it in each window."""
+Shapes = dict[str, tuple[str, Float[np.ndarray, "window period"]]]
+"""For each name that is an amplitude: the parameter that it adds to, and how much of it in each period of each window."""
 
 
 class Shooting:
     """Simulates windows; parameters are vectors in the order of `names`.
 
-    What `shapes` holds is an amplitude, by which a parameter departs in each window as far as it may.
+    What `shapes` holds is an amplitude, by which a parameter departs in each period as far as it may.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Shooting:
     ) -> Float[np.ndarray, "copy window query"]:
         """Predicted − measured for several sets of parameters and starts at once; 0 where nothing was measured."""
         copies, count = len(params), len(self.windows)
-        values = {k: v.ravel() for k, v in self._values(params).items()}
+        values = {k: v.reshape(copies * count, *v.shape[2:]) for k, v in self._values(params).items()}
         times = np.tile(self.windows.times, (copies, 1))
         simulator = self.simulator.with_worlds(copies * count)
         start, holds = self._start(starts.reshape(copies * count, -1)), self.windows.holds(copies)
@@ -69,17 +69,19 @@ class Shooting:
         """The same with nothing left to choose."""
         return Shooting(self.simulator, self.windows, (), {k: v[0] for k, v in self._values(params[None]).items()})
 
-    def _values(self, params: Float[np.ndarray, "copy param"]) -> dict[str, Float[np.ndarray, "copy window"]]:
-        """Every parameter in every window of every copy."""
+    def _values(self, params: Float[np.ndarray, "copy param"]) -> dict[str, Float[np.ndarray, "copy window *period"]]:
+        """Every parameter in every window of every copy, and in every period where it varies and the simulator follows."""
         shape = len(params), len(self.windows)
         given = dict(zip(self.names, params.T, strict=True))
-        values = {k: np.broadcast_to(v, shape) for k, v in self.fixed.items()}
+        values = {k: np.broadcast_to(v, (*shape, *v.shape[1:])) for k, v in self.fixed.items()}
         values |= {n: np.broadcast_to(v[:, None], shape) for n, v in given.items() if n not in self.shapes}
         bounds = {p.name: (p.low, p.high) for p in self.simulator.parameters}
         moved = {name: self.shapes[name] for name in given if name in self.shapes}
-        for name, (param, part) in moved.items():
-            values[param] = values[param] + np.outer(given[name], part)
-        return values | {param: np.clip(values[param], *bounds[param]) for param, _ in moved.values()}
+        for param in {param for param, _ in moved.values()}:
+            parts = [given[name][:, None, None] * part for name, (other, part) in moved.items() if other == param]
+            course = np.clip(values[param][..., None] + sum(parts), *bounds[param])
+            values[param] = course if self.simulator.follows else course.mean(axis=-1)
+        return values
 
     def slopes(
         self, params: Float[np.ndarray, " param"], starts: Float[np.ndarray, "window state"], scale: np.ndarray

@@ -1,7 +1,6 @@
 """Parameters that vary within logs: with the time since an episode began, or along a joint's travel.
 
-A window is short, so a parameter is one number in it: its constant value and, for each pattern, an amplitude times the
-pattern's mean over the window.
+In each period of a window a parameter is its constant value and, for each pattern, an amplitude times the pattern there.
 """
 
 from collections.abc import Mapping
@@ -19,10 +18,10 @@ TIME = "time"
 """What a pattern runs over where it is no joint."""
 IN_TIME, ALONG = ("actuation", "friction", "contact"), ("friction",)
 """Families that change as things warm up or wear in, and those that differ from place to place."""
-WAVES = 4
-"""Patterns along a joint: so many half-waves over its travel at most."""
-Places = dict[str, Float[np.ndarray, "window sample"]]
-"""Where each joint is in the samples of each window; not a number where it was not read."""
+WAVES = (2, 4)
+"""Patterns along a joint: so many half-waves over its travel, few or more."""
+Places = dict[str, Float[np.ndarray, "window period"]]
+"""Where each joint is in the periods of each window."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +41,13 @@ class Pattern:
     def name(self) -> str:
         return f"{self.param} over {self.over}, {self.order}"
 
-    def shape(self, windows: Windows, places: Places) -> Float[np.ndarray, " window"]:
-        """The pattern's mean in each window: the part of an episode that is over, or a wave along the travel."""
+    def shape(self, windows: Windows, places: Places) -> Float[np.ndarray, "window period"]:
+        """The pattern in each period: the part of an episode that is over, or a wave along the travel."""
         if self.over == TIME:
             first = np.array([min(clock[0] for clock in log.measurement_time.values()) for log in windows.logs])
-            return self.wave((windows.begin_s + windows.seconds / 2 - first[windows.which]) / self.span)
-        share = np.clip((places[self.over] - self.begin) / self.span, 0.0, 1.0)
-        return np.nan_to_num(np.nanmean(self.wave(share), axis=1))
+            since_s = windows.begin_s - first[windows.which]
+            return self.wave((since_s[:, None] + _middles(windows)) / self.span)
+        return self.wave(np.clip((places[self.over] - self.begin) / self.span, 0.0, 1.0))
 
     def wave(self, share: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
         """The pattern where a share of the time is over, or of the travel behind."""
@@ -56,14 +55,21 @@ class Pattern:
 
 
 def places_of(simulator: Simulator, windows: Windows, off: Float[np.ndarray, "window query"] | None = None) -> Places:
-    """Where the joints were measured to be, or, `off` from that, predicted to be."""
+    """Where the joints were measured to be, or, `off` from that, predicted to be; only those that every window reads."""
     positions = {name: joint for name, (joint, side) in simulator.sensed.items() if side == "position"}
-    values = np.where(windows.present, windows.measured + (0.0 if off is None else off), np.nan)
-    return {
-        positions[name]: values[:, windows.channel == k]
-        for k, (name, _) in enumerate(windows.columns)
-        if name in positions
-    }
+    values, middles, found = windows.measured + (0.0 if off is None else off), _middles(windows), {}
+    for k, (name, _) in enumerate(windows.columns):
+        seen = windows.present & (windows.channel == k)
+        if name in positions and seen.any(axis=1).all():
+            rows = zip(windows.times, values, seen, strict=True)
+            found[positions[name]] = np.array([np.interp(middles, t[s], v[s]) for t, v, s in rows])
+    return found
+
+
+def _middles(windows: Windows) -> Float[np.ndarray, " period"]:
+    """Times in a window at which its periods are half over."""
+    period_s = windows.logs[0].interface.period_s
+    return (np.arange(int(np.ceil(windows.seconds / period_s - 1e-9))) + 0.5) * period_s
 
 
 def ways_to_vary(doubted: tuple[Parameter, ...], windows: Windows, places: Places) -> list[tuple[Pattern, ...]]:
@@ -74,9 +80,10 @@ def ways_to_vary(doubted: tuple[Parameter, ...], windows: Windows, places: Place
     for p in doubted:
         joint = p.name.split(".")[0]
         if p.family in ALONG and joint in places:
-            low, high = float(np.nanmin(places[joint])), float(np.nanmax(places[joint]))
+            low, high = float(places[joint].min()), float(places[joint].max())
             if high > low:
-                found.append(tuple(Pattern(p.name, joint, k + 1, low, high - low) for k in range(WAVES)))
+                waves = tuple(Pattern(p.name, joint, k + 1, low, high - low) for k in range(max(WAVES)))
+                found += [waves[:most] for most in WAVES]
     return found
 
 
@@ -91,7 +98,7 @@ def in_words(patterns: tuple[Pattern, ...], values: Mapping[str, float]) -> tupl
     for param, over in dict.fromkeys((p.param, p.over) for p in patterns):
         mine = [p for p in patterns if (p.param, p.over) == (param, over)]
         along = np.linspace(0.0, 1.0, 101)
-        value = values[param] + sum(values[p.name] * p.wave(along) for p in mine)
+        value = values[param] + np.sum([values[p.name] * p.wave(along) for p in mine], axis=0)
         if over == TIME:
             change = float(value[-1] - value[0])
             by = f"{abs(change / value[0]):.0%}".replace("%", " %") if value[0] else f"{abs(change):.2g}"
