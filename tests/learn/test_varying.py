@@ -84,15 +84,15 @@ def test_a_varying_parameter_is_followed_period_by_period(pendulum: MujocoSimula
     assert 1e-6 < np.abs(seen + windows.measured - held).max() < 1e-2
 
 
-def test_no_window_leaves_what_a_parameter_may_be(pendulum: MujocoSimulator) -> None:
+def test_nothing_falls_below_what_a_parameter_can_be(pendulum: MujocoSimulator) -> None:
     windows = cut(pendulum, [played(pendulum, lambda time, place: {}, seed=0)], 0.4)
     assert windows is not None
     shapes = {"far": ("motor.gain", np.ones((len(windows), 20)))}
     far = Shooting(pendulum, windows, ("far",), {"motor.gain": 1.0}, shapes)
-    most = Shooting(pendulum, windows, ("motor.gain",), {})
+    least = Shooting(pendulum, windows, ("motor.gain",), {})
     starts = windows.start[None]
-    assert far.residuals(np.array([[5.0]]), starts) == pytest.approx(
-        most.residuals(np.array([[1.6]]), starts), abs=1e-9
+    assert far.residuals(np.array([[-5.0]]), starts) == pytest.approx(
+        least.residuals(np.array([[0.4]]), starts), abs=1e-9
     )
 
 

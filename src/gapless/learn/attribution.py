@@ -86,7 +86,7 @@ def attribute(
     tell("finding the fewest causes")
     found = explain(fine or simulator, doubted, begin, logs, recipe, seed)
     tell("splitting the error")
-    varied = foresight.varied(simulator, found.patterns)
+    varied = foresight.varied(fine or simulator, found.patterns, found.params)
     split = _Split(simulator, fine, varied, found, recipe, generator_for(seed, "attribution"))
     lost = {}
     if performance is not None:

@@ -43,13 +43,16 @@ class Foresight:
         normal += 1e-9 * np.eye(normal.shape[1]) * (1 + np.einsum("wss->w", normal)[:, None, None])
         self._back = np.linalg.solve(normal, np.swapaxes(weighed / self._level[:, None], 1, 2))
 
-    def varied(self, simulator: Simulator, patterns: tuple[Pattern, ...]) -> "Foresight":
-        """The same with patterns beside the parameters, joints being where the reference predicts them."""
+    def varied(self, simulator: Simulator, patterns: tuple[Pattern, ...], params: np.ndarray) -> "Foresight":
+        """The same with patterns beside the parameters, joints being where these parameters predict them."""
         if not patterns:
             return self
         wider = copy(self)
         wider.names = (*self.names, *(p.name for p in patterns))
-        wider._shapes = shapes_of(patterns, self.windows, places_of(simulator, self.windows, self._best.residual))
+        for _ in range(ROUNDS - 1):
+            places = places_of(simulator, wider.windows, wider._best.residual)
+            wider._shapes = shapes_of(patterns, wider.windows, places)
+            wider.refer(simulator, params)
         return wider
 
     def errors(

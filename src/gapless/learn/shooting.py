@@ -30,7 +30,7 @@ Shapes = dict[str, tuple[str, Float[np.ndarray, "window period"]]]
 class Shooting:
     """Simulates windows; parameters are vectors in the order of `names`.
 
-    What `shapes` holds is an amplitude, by which a parameter departs in each period as far as it may.
+    What `shapes` holds is an amplitude, by which a parameter departs in each period, to nowhere below what it can be.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Shooting:
         given = dict(zip(self.names, params.T, strict=True))
         values = {k: np.broadcast_to(v, (*shape, *v.shape[1:])) for k, v in self.fixed.items()}
         values |= {n: np.broadcast_to(v[:, None], shape) for n, v in given.items() if n not in self.shapes}
-        bounds = {p.name: (p.low, p.high) for p in self.simulator.parameters}
+        low = {p.name: p.low for p in self.simulator.parameters}
         moved = {name: self.shapes[name] for name in given if name in self.shapes}
         for param in {param for param, _ in moved.values()}:
             parts = [given[name][:, None, None] * part for name, (other, part) in moved.items() if other == param]
-            course = np.clip(values[param][..., None] + sum(parts), *bounds[param])
+            course = np.maximum(values[param][..., None] + sum(parts), low[param])
             values[param] = course if self.simulator.follows else course.mean(axis=-1)
         return values
 

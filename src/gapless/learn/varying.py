@@ -18,8 +18,8 @@ TIME = "time"
 """What a pattern runs over where it is no joint."""
 IN_TIME, ALONG = ("actuation", "friction", "contact"), ("friction",)
 """Families that change as things warm up or wear in, and those that differ from place to place."""
-WAVES = (2, 4)
-"""Patterns along a joint: so many half-waves over its travel, few or more."""
+WAVES = (2, 4, 6)
+"""Patterns along a joint: so many half-waves over its travel, few or many."""
 Places = dict[str, Float[np.ndarray, "window period"]]
 """Where each joint is in the periods of each window."""
 
