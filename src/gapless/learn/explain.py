@@ -26,7 +26,7 @@ from .separable import classes
 from .shapley import coalitions
 from .shooting import Shooting, Slopes
 from .uncertainty import torn_covariance
-from .varying import TIME, Pattern, in_words
+from .varying import Pattern, in_words
 from .view import View, misfit_of, sensor_delays
 from .windows import Windows, cut, per_query, thin
 from .worth_a_look import Look
@@ -71,6 +71,8 @@ class Explained(NamedTuple):
     """Families, those that no log separates together."""
     patterns: tuple[Pattern, ...] = ()
     """What the last of the names are amplitudes of."""
+    typical: tuple[float, ...] = ()
+    """The mean of each pattern over the logs."""
 
     @property
     def params(self) -> Float[np.ndarray, " param"]:
@@ -95,14 +97,13 @@ class Explained(NamedTuple):
         moved = {f for f, k in zip(self.families, self.kept, strict=True) if k}
         return tuple(g for g in self.groups if moved & set(g))
 
-    def steady(self, others: Params, values: Float[np.ndarray, "world param"], seconds: float) -> Params:
-        """Parameters of each world, those that vary with time as in the middle of so many seconds, others as on their way."""
+    def steady(self, others: Params, values: Float[np.ndarray, "world param"]) -> Params:
+        """Parameters of each world, those that vary as they were in the middle of the logs."""
         given = dict(zip(self.names, values.T, strict=True))
-        amplitudes = {p.name: given.pop(p.name) for p in self.patterns}
+        amplitudes = [given.pop(p.name) for p in self.patterns]
         found = {**others, **given}
-        for p in self.patterns:
-            if p.over == TIME:
-                found[p.param] = found[p.param] + amplitudes[p.name] * p.wave(np.array(min(seconds / 2 / p.span, 1.0)))
+        for p, amplitude, part in zip(self.patterns, amplitudes, self.typical, strict=True):
+            found[p.param] = found[p.param] + amplitude * part
         return found
 
     def mixtures(self, draws: Float[np.ndarray, "draw param"]) -> Float[np.ndarray, "coalition draw param"]:
@@ -149,7 +150,9 @@ def explain(
     view, params, slopes = look.at(patterns)
     kept, draws = _departed(view, params, slopes, recipe, seed)
     groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
-    return Explained(view.names, view.families, view.problem.bounds.centre, kept, draws, groups, patterns)
+    return Explained(
+        view.names, view.families, view.problem.bounds.centre, kept, draws, groups, patterns, look.typical(patterns)
+    )
 
 
 def _departed(

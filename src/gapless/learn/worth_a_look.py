@@ -55,6 +55,10 @@ class Look:
         squares, windows = view.left(params, slopes), self.view.problem.shooting.windows
         return replace(view, misfit=misfit_of(windows, squares / int(windows.present.sum()))), params, slopes
 
+    def typical(self, patterns: tuple[Pattern, ...]) -> tuple[float, ...]:
+        """The mean of each pattern over the windows."""
+        return tuple(float(self.shapes[p.name][1].mean()) for p in patterns)
+
     def left(self, patterns: tuple[Pattern, ...]) -> float:
         view, params, slopes = self.at(patterns)
         return view.left(params, slopes)
