@@ -1,6 +1,7 @@
 """Parameters that vary within logs are causes of their family, and constant ones are not called varying."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -8,12 +9,15 @@ import pytest
 
 from gapless.core import Log, Point
 from gapless.learn import Attribute, Attribution, attribute
+from gapless.learn.explain import Explained
+from gapless.learn.load import load_so_far
 from gapless.learn.shooting import Shooting
 from gapless.learn.varying import TIME, Pattern, in_words, places_of, shapes_of
 from gapless.learn.windows import cut
 from gapless.simulators import MujocoSimulator
 
 SMALL = Attribute(windows=24, ahead=12, iterations=6, draws=1, resamples=100)
+NOMINAL = Point(("hinge.damping", "motor.gain", "command.latency"), np.array([0.02, 1.0, 0.0]))
 Physics = Callable[[float, float], dict[str, float]]
 """Time and place → parameters."""
 
@@ -35,8 +39,7 @@ def played(simulator: MujocoSimulator, physics: Physics, seed: int, rows: int = 
 
 def found_in(simulator: MujocoSimulator, physics: Physics) -> Attribution:
     made = [played(simulator, physics, seed) for seed in range(4)]
-    nominal = Point(("hinge.damping", "motor.gain", "command.latency"), np.array([0.02, 1.0, 0.0]))
-    return attribute(simulator, nominal, made[:3], made[3:], recipe=SMALL)
+    return attribute(simulator, NOMINAL, made[:3], made[3:], recipe=SMALL)
 
 
 def test_a_gain_that_falls_with_time_is_named(pendulum: MujocoSimulator) -> None:
@@ -45,6 +48,43 @@ def test_a_gain_that_falls_with_time_is_named(pendulum: MujocoSimulator) -> None
     assert found.causes[0].error.value == pytest.approx(1.0, abs=0.02)
     assert found.varied == ("motor.gain falls by 20 % in 3.98 s",)
     assert "motor.gain" not in found.departed, "it begins as the data sheet says"
+
+
+def test_a_motor_that_tires_under_load_is_named(pendulum: MujocoSimulator) -> None:
+    found = attribute(
+        pendulum, NOMINAL, [tired(pendulum, seed) for seed in range(3)], [tired(pendulum, 9)], recipe=SMALL
+    )
+    assert found.causes[0].families == ("actuation",)
+    assert found.unexplained.value < 0.02
+    assert len(found.varied) == 1
+    assert found.varied[0].startswith("motor.gain falls by ")
+    assert found.varied[0].endswith(" % under load")
+
+
+def tired(simulator: MujocoSimulator, seed: int) -> Log:
+    """An episode whose motor loses half of its gain at full load, a second and a half after it."""
+    rested = played(simulator, lambda time, place: {}, seed)
+    load = load_so_far(rested, "motor", lag_s=1.5)
+    rows = iter(load)
+    return played(simulator, lambda time, place: {"motor.gain": 1.0 - 0.5 * float(next(rows))}, seed)
+
+
+def test_load_follows_the_commands_by_hand(pendulum: MujocoSimulator) -> None:
+    log = played(pendulum, lambda time, place: {}, seed=0, rows=24)
+    steady = replace(log, commands={"motor": np.full((24, 1), -0.5)})
+    found = load_so_far(steady, "motor", lag_s=0.1)
+    assert found == pytest.approx(0.5 * (1 - np.exp(-log.command_time / 0.1)))
+
+
+def test_a_policy_is_judged_by_what_varies_as_it_was_on_average() -> None:
+    warm = Pattern("motor.gain", TIME, span=6.0)
+    found = Explained(
+        ("motor.gain", warm.name), ("actuation",) * 2, np.array([1.0, 0.0]), np.ones(2, bool), np.array([[1.0, -0.2]]),
+        (("actuation",),), (warm,), (0.5,),
+    )  # fmt: skip
+    steady = found.steady({"motor.gain": np.ones(2), "other": np.zeros(2)}, found.mixtures(found.draws)[:, 0])
+    assert steady["motor.gain"] == pytest.approx([1.0, 0.9])
+    assert set(steady) == {"motor.gain", "other"}
 
 
 def test_friction_that_varies_along_the_way_is_named(pendulum: MujocoSimulator) -> None:
