@@ -41,6 +41,8 @@ class Pattern:
     """Of the joint's travel, of an episode's seconds, or of the load."""
     lag_s: float = 0.0
     """After which load is felt."""
+    least: float = -np.inf
+    """What the parameter cannot fall below."""
 
     @property
     def name(self) -> str:
@@ -87,23 +89,23 @@ def _middles(windows: Windows) -> Float[np.ndarray, " period"]:
 def ways_to_vary(doubted: tuple[Parameter, ...], windows: Windows, places: Places) -> list[tuple[Pattern, ...]]:
     """For each parameter that may: how it would vary with time, with load, and along its joint."""
     lasts = max(float(log.command_time[-1] - log.command_time[0]) for log in windows.logs)
-    found = [(Pattern(p.name, TIME, span=lasts),) for p in doubted if p.family in IN_TIME]
+    found = [(Pattern(p.name, TIME, span=lasts, least=p.low),) for p in doubted if p.family in IN_TIME]
     for p in doubted:
         part = p.name.split(".")[0]
         if p.family in BY_LOAD:
-            found += [(_loaded(p.name, k + 1, lag * lasts, windows.logs),) for k, lag in enumerate(LAGS)]
+            found += [(_loaded(p, k + 1, lag * lasts, windows.logs),) for k, lag in enumerate(LAGS)]
         if p.family in ALONG and part in places:
             low, high = float(places[part].min()), float(places[part].max())
             if high > low:
-                waves = tuple(Pattern(p.name, part, k + 1, low, high - low) for k in range(max(WAVES)))
+                waves = tuple(Pattern(p.name, part, k + 1, low, high - low, least=p.low) for k in range(max(WAVES)))
                 found += [waves[:most] for most in WAVES]
     return found
 
 
-def _loaded(param: str, order: int, lag_s: float, logs: list[Log]) -> Pattern:
+def _loaded(param: Parameter, order: int, lag_s: float, logs: list[Log]) -> Pattern:
     """The largest load of these logs counts as one."""
-    most = max(float(load_so_far(log, param.split(".")[0], lag_s).max()) for log in logs)
-    return Pattern(param, LOAD, order, span=most or 1.0, lag_s=lag_s)
+    most = max(float(load_so_far(log, param.name.split(".")[0], lag_s).max()) for log in logs)
+    return Pattern(param.name, LOAD, order, span=most or 1.0, lag_s=lag_s, least=param.low)
 
 
 def shapes_of(patterns: tuple[Pattern, ...], windows: Windows, places: Places) -> Shapes:
@@ -118,6 +120,7 @@ def in_words(patterns: tuple[Pattern, ...], values: Mapping[str, float]) -> tupl
         mine = [p for p in patterns if (p.param, p.over) == (param, over)]
         along = np.linspace(0.0, 1.0, 101)
         value = values[param] + np.sum([values[p.name] * p.wave(along) for p in mine], axis=0)
+        value = np.maximum(value, mine[0].least)
         if over not in (TIME, LOAD):
             said.append(f"{param} varies along {over} by {np.ptp(value):.2g}")
             continue
