@@ -13,7 +13,7 @@ from gapless.learn.explain import Explained
 from gapless.learn.load import load_so_far
 from gapless.learn.shooting import Shooting
 from gapless.learn.varying import TIME, Pattern, in_words, places_of, shapes_of
-from gapless.learn.windows import cut
+from gapless.learn.windows import cut, cut_at
 from gapless.simulators import MujocoSimulator
 
 SMALL = Attribute(windows=24, ahead=12, iterations=6, draws=1, resamples=100)
@@ -103,25 +103,17 @@ def test_a_constant_departure_is_not_called_varying(pendulum: MujocoSimulator) -
 
 
 def test_a_varying_parameter_is_followed_period_by_period(pendulum: MujocoSimulator) -> None:
-    log = played(pendulum, lambda time, place: {}, seed=0)
-    windows = cut(pendulum, [log], 0.4)
-    assert windows is not None
-    grows = Pattern("motor.gain", TIME, span=4.0)
-    shapes = shapes_of((grows,), windows, places_of(pendulum, windows))
-    part = shapes[grows.name][1]
-    assert part.shape == (len(windows), 20)
-    assert part[:, 0] == pytest.approx((windows.begin_s + 0.01) / 4.0)
-    varying = Shooting(pendulum, windows, (grows.name,), {"motor.gain": 1.0}, shapes)
-    seen = varying.residuals(np.array([[0.3]]), windows.start[None])[0]
-    one = pendulum.with_worlds(len(windows))
-    begin = {f"hinge.{side}": windows.start[:, i : i + 1] for i, side in enumerate(("position", "velocity"))}
-    course = {"motor.gain": 1.0 + 0.3 * part}
-    assert seen + windows.measured == pytest.approx(
-        one.play(course, begin, windows.holds(1), windows.times)["hinge.position"][..., 0]
-    )
-    mean = {"motor.gain": course["motor.gain"].mean(axis=1)}
-    held = one.play(mean, begin, windows.holds(1), windows.times)["hinge.position"][..., 0]
-    assert 1e-6 < np.abs(seen + windows.measured - held).max() < 1e-2
+    log = played(pendulum, lambda time, place: {"motor.gain": 1.0 - 0.5 * (time + 0.01)}, seed=0)
+    windows = cut_at(pendulum, [log], [(0, 0.0)], 1.0)
+    falls = Pattern("motor.gain", TIME, span=1.0)
+    shapes = shapes_of((falls,), windows, places_of(pendulum, windows))
+    assert shapes[falls.name][1] == pytest.approx(np.arange(50)[None] * 0.02 + 0.01)
+    varying = Shooting(pendulum, windows, (falls.name,), {"motor.gain": 1.0}, shapes)
+    found = varying.residuals(np.array([[-0.5], [0.0]]), np.zeros((2, 1, 2)))
+    assert np.abs(found[0]).max() < 2e-3, "commands are played half a time step later than they were stepped, no more"
+    assert np.abs(found[1]).max() > 5e-2
+    settled = varying.at(np.array([-0.5]))
+    assert settled.residuals(np.zeros((1, 0)), np.zeros((1, 1, 2)))[0] == pytest.approx(found[0])
 
 
 def test_nothing_falls_below_what_a_parameter_can_be(pendulum: MujocoSimulator) -> None:
