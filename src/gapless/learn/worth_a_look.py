@@ -52,16 +52,11 @@ class Look:
         slopes = own._replace(by_param=np.concatenate([own.by_param, more], axis=-1))
         params = np.append(self.found.params, np.zeros(len(patterns)))
         view = self.view.widened(patterns, {p.name: self.shapes[p.name] for p in patterns})
-        squares, windows = view.left(params, slopes), self.view.problem.shooting.windows
-        return replace(view, misfit=misfit_of(windows, squares / int(windows.present.sum()))), params, slopes
+        return replace(view, misfit=_misfit(view, params, slopes)), params, slopes
 
     def typical(self, patterns: tuple[Pattern, ...]) -> tuple[float, ...]:
         """The mean of each pattern over the windows."""
         return tuple(float(self.shapes[p.name][1].mean()) for p in patterns)
-
-    def left(self, patterns: tuple[Pattern, ...]) -> float:
-        view, params, slopes = self.at(patterns)
-        return view.left(params, slopes)
 
     def chosen(self) -> tuple[Pattern, ...]:
         """The patterns of the few parameters whose variation explains most beyond its price, one after the other.
@@ -70,12 +65,18 @@ class Look:
         """
         windows = self.view.problem.shooting.windows
         curves, found = len(windows) * len(windows.columns), ()
-        left = self.left(found)
+        left = _misfit(*self.at(found))
         for _ in range(WAYS):
-            trials = [(way, self.left(found + way)) for way in self.ways if not set(way) & set(found)]
+            trials = [(way, _misfit(*self.at(found + way))) for way in self.ways if not set(way) & set(found)]
             gains = [curves * np.log(left / then) - PARAMETER * len(way) for way, then in trials]
             if not gains or max(gains) <= 0:
                 break
             way, left = trials[int(np.argmax(gains))]
             found += way
         return found
+
+
+def _misfit(view: View, params: Float[np.ndarray, " param"], slopes: Slopes) -> float:
+    """Mean square of what everything together would leave, never less than noise would."""
+    windows = view.problem.shooting.windows
+    return misfit_of(windows, view.left(params, slopes) / int(windows.present.sum()))
