@@ -1,5 +1,7 @@
 """Causes as figures and as words."""
 
+from dataclasses import replace
+
 from gapless.cli.tables import causes_table
 from gapless.core.artifact import plain
 from gapless.engine.causes import attribution_figures, main_causes
@@ -26,6 +28,13 @@ def test_figures_are_plain_and_their_parts_make_a_whole() -> None:
     assert abs(figures["together"] - 0.71) < 1e-9
 
 
+def test_what_varies_is_told_in_words(capsys) -> None:
+    varying = replace(found(), varied=("motor.gain falls by 14 % in 6 s",))
+    assert plain(attribution_figures(varying))["varied"] == ["motor.gain falls by 14 % in 6 s"]
+    causes_table(attribution_figures(varying))
+    assert "Within the logs motor.gain falls by 14 % in 6 s." in " ".join(capsys.readouterr().out.split())
+
+
 def test_main_causes_are_the_largest_also_where_they_hide_others() -> None:
     assert main_causes(attribution_figures(found())) == "latency or sensing 70%, friction -10%"
 
@@ -33,6 +42,7 @@ def test_main_causes_are_the_largest_also_where_they_hide_others() -> None:
 def test_the_table_shows_both_currencies_and_the_machines_own_repeatability(capsys) -> None:
     causes_table(attribution_figures(found(repeatability=0.12)))
     said = capsys.readouterr().out
+    assert "Within the logs" not in said
     assert "70.0% (60.0% … 80.0%)" in said
     assert "1.25 (1 … 1.5)" in said
     assert "12.0%" in said

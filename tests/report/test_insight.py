@@ -141,6 +141,13 @@ def test_repeatability_of_the_machine_is_told(put: Callable[..., Any], empty: St
     assert "repeats itself to within 4\u00a0%" in section(empty, "causes")
 
 
+def test_what_varies_within_the_logs_is_said(put: Callable[..., Any], empty: Store):
+    said = ["motor.gain falls by 14 % in 6 s", "arm.friction varies along arm by 0.03"]
+    put("attribution", {"families": [{"family": "friction", "explained": 0.5}], "varied": said})
+    shown = section(empty, "causes")
+    assert f"Within the logs {said[0]}, {said[1]}." in shown
+
+
 def test_older_workspace_without_these_figures_still_has_its_page(whole: Store):
     for artifact in whole.all():
         record = artifact.file("artifact.json")

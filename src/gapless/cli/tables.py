@@ -53,6 +53,8 @@ def causes_table(figures: dict[str, Any]) -> None:
     rows = [[p["family"], *(_with_interval(p, name, form) for name, form in CURRENCIES.items())] for p in parts]
     title = "What causes the gap: shares of the data sheet's held-out error, and what the policy loses by them"
     table(title, ["cause", "prediction error", "return"], rows)
+    if figures.get("varied"):
+        say(f"Within the logs {', '.join(figures['varied'])}.")
     if figures["repeatability"] is not None:
         rest = sum(o["explained"] for o in figures["others"] if o["name"] != "numerics")
         say(

@@ -31,6 +31,8 @@ class Simulator(ABC):
     """Channels that read a joint directly → the joint and "position" or "velocity"."""
     changes_itself: bool = False
     """Whether what a task says to change within an episode changes there anyway."""
+    follows: bool = False
+    """Whether `play` follows physical parameters that change from period to period, given as (world, period)."""
     joints: tuple[str, ...]
     """Hinge and slide joints, whose states `start` names."""
 

@@ -19,6 +19,7 @@ def attribution_figures(found: Attribution) -> dict[str, Any]:
         "repeatability": found.repeatability,
         "gap": found.gap,
         "departed": found.departed,
+        "varied": list(found.varied),
     }
 
 

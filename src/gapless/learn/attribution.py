@@ -62,6 +62,8 @@ class Attribution:
     """Root mean square error of the nominal model half a second ahead, in deviations of each channel."""
     departed: dict[str, float] = field(default_factory=dict)
     """The parameters that need to differ from the data sheet, and where they are."""
+    varied: tuple[str, ...] = ()
+    """Those that vary within the logs, and how, in words."""
 
 
 def attribute(
@@ -84,13 +86,15 @@ def attribute(
     tell("finding the fewest causes")
     found = explain(fine or simulator, doubted, begin, logs.training, recipe, seed)
     tell("splitting the error")
-    split = _Split(simulator, fine, foresight, found, recipe, generator_for(seed, "attribution"))
+    varied = foresight.varied(fine or simulator, found.patterns, found.params)
+    split = _Split(simulator, fine, varied, found, recipe, generator_for(seed, "attribution"))
     lost = {}
     if performance is not None:
         tell("splitting the return")
         parts = losses(simulator, performance, belief, found, seed)
         lost = {group: split.bootstrapped(part[None]) for group, part in zip(found.players, parts, strict=True)}
-    return split.told(lost, repeatability(simulator, logs.training + logs.held_out, foresight, found.params))
+    everything = logs.training + logs.held_out
+    return split.told(lost, repeatability(simulator, everything, foresight, found.params[: len(names)]))
 
 
 def _worth_it(simulator: Simulator, foresight: Foresight, params: np.ndarray, nominal: np.ndarray) -> Simulator | None:
@@ -167,4 +171,5 @@ class _Split:
             None if repeats is None else repeats / float(whole.mean()),
             float(np.sqrt(whole.mean())),
             found.departed,
+            found.varied,
         )

@@ -18,7 +18,7 @@ from gapless.core import (
     nominal_belief,
 )
 
-from .fewest import Doubt, departures
+from .fewest import departures
 from .identify import bounds_of
 from .least_squares import Bounds, Fit, Problem, eliminated, fit
 from .noise import sensor_noise
@@ -26,7 +26,10 @@ from .separable import classes
 from .shapley import coalitions
 from .shooting import Shooting, Slopes
 from .uncertainty import torn_covariance
+from .varying import Pattern, in_words
+from .view import View, misfit_of, sensor_delays
 from .windows import Windows, cut, per_query, thin
+from .worth_a_look import Look
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,21 @@ class Attribute:
     worlds: int = 12_000
     """Predictions at most; with many families, fewer windows."""
     iterations: int = 10
-    """Least-squares iterations of each of the two fits at most."""
+    """Least-squares iterations of each fit at most."""
+    rounds: int = 5
+    """Sets of departures that are fitted at most; most often the first or second stays."""
     draws: int = 3
     """Draws of the parameters behind the intervals."""
     resamples: int = 400
     """Bootstrap samples of windows and draws."""
 
     def __post_init__(self) -> None:
-        if min(self.windows, self.ahead, self.iterations, self.resamples) < 1 or self.window_s <= 0 or self.draws < 0:
-            raise GaplessError("attribution needs window_s > 0 and at least one window, iteration and resample.")
+        if (
+            min(self.windows, self.ahead, self.iterations, self.rounds, self.resamples) < 1
+            or self.window_s <= 0
+            or self.draws < 0
+        ):
+            raise GaplessError("attribution needs window_s > 0 and at least one window, iteration, round and resample.")
 
 
 class Explained(NamedTuple):
@@ -66,6 +75,10 @@ class Explained(NamedTuple):
     """The best explanation, then draws around it; what does not depart is nominal."""
     groups: tuple[tuple[str, ...], ...]
     """Families, those that no log separates together."""
+    patterns: tuple[Pattern, ...] = ()
+    """What the last of the names are amplitudes of."""
+    typical: tuple[float, ...] = ()
+    """The mean of each pattern over the logs."""
 
     @property
     def params(self) -> Float[np.ndarray, " param"]:
@@ -73,13 +86,31 @@ class Explained(NamedTuple):
 
     @property
     def departed(self) -> dict[str, float]:
-        return {n: float(v) for n, v, k in zip(self.names, self.params, self.kept, strict=True) if k}
+        """Constants that do, and where they are."""
+        varying = {p.name for p in self.patterns}
+        found = zip(self.names, self.params, self.kept, strict=True)
+        return {n: float(v) for n, v, k in found if k and n not in varying}
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """How parameters vary, in words."""
+        values = dict(zip(self.names, self.params, strict=True))
+        return in_words(tuple(p for p in self.patterns if values[p.name]), values)
 
     @property
     def players(self) -> tuple[tuple[str, ...], ...]:
         """The groups in which something departs."""
         moved = {f for f, k in zip(self.families, self.kept, strict=True) if k}
         return tuple(g for g in self.groups if moved & set(g))
+
+    def steady(self, others: Params, values: Float[np.ndarray, "world param"]) -> Params:
+        """Parameters of each world, those that vary as they were in the middle of the logs."""
+        given = dict(zip(self.names, values.T, strict=True))
+        amplitudes = [given.pop(p.name) for p in self.patterns]
+        found = {**others, **given}
+        for p, amplitude, part in zip(self.patterns, amplitudes, self.typical, strict=True):
+            found[p.param] = found[p.param] + amplitude * part
+        return found
 
     def mixtures(self, draws: Float[np.ndarray, "draw param"]) -> Float[np.ndarray, "coalition draw param"]:
         """For every coalition of players, its own parameters as drawn and the others nominal."""
@@ -111,66 +142,50 @@ def explain(
 ) -> Explained:
     """One fit of everything that may be doubted, and fits of what is left when all that logs would not miss is nominal.
 
-    What is missed is judged where everything is free, and again where only what departs is, until the two agree.
+    Constants may vary, where that explains more than it costs. What is missed is judged where everything is free, and again
+    where only what departs is, until the two agree.
     """
     names, families = tuple(p.name for p in doubted), tuple(p.family for p in doubted)
     windows, bounds = _training(simulator, logs, recipe), bounds_of(_prior(doubted))
     fixed = nominal_belief(simulator.parameters).mean()
     problem = Problem(Shooting(simulator, windows, names, fixed), bounds, per_query(windows, sensor_noise(logs)))
     whole = fit(problem, begin, recipe.iterations)
-    misfit = _misfit(whole, windows)
-    view = View(problem, families, fixed, np.array([p.low for p in doubted]), misfit)
-    doubt = view.doubt(whole.params, whole.slopes)
+    plain = View(problem, families, fixed, np.array([p.low for p in doubted]), misfit_of(windows, whole.cost))
+    look = Look(plain, whole, doubted)
+    patterns = look.chosen()
+    view, params, slopes = look.at(patterns)
+    kept, draws = _departed(view, params, slopes, recipe, seed)
+    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
+    return Explained(
+        view.names, view.families, view.problem.bounds.centre, kept, draws, groups, patterns, look.typical(patterns)
+    )
+
+
+def _departed(
+    view: View, params: np.ndarray, slopes: Slopes, recipe: Attribute, seed: int
+) -> tuple[Bool[np.ndarray, " param"], Float[np.ndarray, "draw param"]]:
+    """What needs to depart, and to where, with draws around it.
+
+    Far from an answer, much seems to depart a little; each set is judged anew where its fit led, until it stays.
+    """
+    bounds = view.problem.bounds
+    doubt = view.doubt(params, slopes)
     kept = departures(doubt)
-    for last in (False, True):
+    for left in reversed(range(recipe.rounds)):
         draws = np.tile(bounds.centre, (1 + recipe.draws, 1))
         if not kept.any():
             break
         reduced = view.only(kept)
         again = fit(reduced, doubt.values(kept)[kept], recipe.iterations)
-        draws[:, kept] = _around(again, reduced, misfit, recipe.draws, seed)
-        if last:
+        draws[:, kept] = _around(again, reduced, view.misfit, recipe.draws, seed)
+        if not left:
             break
-        doubt = view.doubt(draws[0], problem.shooting.slopes(draws[0], again.starts, bounds.deviation))
+        doubt = view.doubt(draws[0], view.problem.shooting.slopes(draws[0], again.starts, bounds.deviation))
         better = departures(doubt)
         if (better == kept).all():
             break
         kept = better
-    groups = classes(families, _separate(_information(whole, windows, bounds), names, simulator))
-    return Explained(names, families, bounds.centre, kept, draws, groups)
-
-
-@dataclass(frozen=True)
-class View:
-    """How logs look at everything that may be doubted."""
-
-    problem: Problem
-    families: tuple[str, ...]
-    fixed: Params
-    """Nominal values of all."""
-    low: Float[np.ndarray, " param"]
-    """What parameters can be; the search may pass below."""
-    misfit: float
-    """Mean square of what the best fit leaves, in units of the noise."""
-
-    def only(self, kept: Bool[np.ndarray, " param"]) -> Problem:
-        """The same with all others at nominal, and nothing below what can be."""
-        shooting, bounds = self.problem.shooting, self.problem.bounds
-        chosen = tuple(n for n, k in zip(shooting.names, kept, strict=True) if k)
-        part = Bounds(bounds.centre[kept], bounds.deviation[kept], self.low[kept], bounds.high[kept])
-        return Problem(Shooting(shooting.simulator, shooting.windows, chosen, self.fixed), part, self.problem.level)
-
-    def doubt(self, params: Float[np.ndarray, " param"], slopes: Slopes) -> Doubt:
-        """Where logs put everything, seen from some parameters, and how surely: windows that pull apart are less sure."""
-        bounds = self.problem.bounds
-        jacobian, residual = (v / np.sqrt(self.misfit) for v in eliminated(slopes, self.problem.level, bounds))
-        pull = (params - bounds.centre) / bounds.deviation
-        told = np.einsum("wqp,wqr->pr", jacobian, jacobian) + np.eye(len(params))
-        step = -np.linalg.solve(told, np.einsum("wqp,wq->p", jacobian, residual) + pull)
-        covariance = torn_covariance(jacobian, residual + jacobian @ step, 1.0)
-        precision = np.linalg.inv(covariance) / np.outer(bounds.deviation, bounds.deviation)
-        found = params + step * bounds.deviation
-        return Doubt(found, bounds.centre, self.low, bounds.high, (precision + precision.T) / 2, self.families)
+    return kept, draws
 
 
 def _around(found: Fit, problem: Problem, misfit: float, draws: int, seed: int) -> Float[np.ndarray, "draw param"]:
@@ -200,21 +215,15 @@ def _prior(doubted: tuple[Parameter, ...]) -> Gaussian:
     return Gaussian(tuple(p.name for p in doubted), centre, np.diag(((high - low) / 4) ** 2), low, high)
 
 
-def _misfit(found: Fit, windows: Windows) -> float:
-    present = int(windows.present.sum())
-    return max(1.0, found.cost * present / max(present - windows.start.size, 1))
-
-
 def _information(found: Fit, windows: Windows, bounds: Bounds) -> Float[np.ndarray, "param param"]:
     """What the logs alone say, in units of the prior; less by as much as the model leaves unexplained."""
     scaled = found.information * np.outer(bounds.deviation, bounds.deviation)
-    return (scaled - np.eye(len(scaled))) / _misfit(found, windows)
+    return (scaled - np.eye(len(scaled))) / misfit_of(windows, found.cost)
 
 
 def _separate(information: np.ndarray, names: tuple[str, ...], simulator: Simulator) -> np.ndarray:
     """A delay that all sensors share is latency by definition: one sensor's own is taken as known, if there are others."""
-    own = [names.index(n) for c in simulator.interface.measurement_names if (n := f"{c}.latency") in names]
-    if len(own) == len(simulator.interface.measurements) > 1:
-        information = information.copy()
-        information[own[0], own[0]] += 1e6
+    own = sensor_delays(names, simulator)[:1]
+    information = information.copy()
+    information[own, own] += 1e6
     return information

@@ -25,6 +25,8 @@ class Doubt:
     high: Float[np.ndarray, " param"]
     precision: Float[np.ndarray, "param param"]
     families: tuple[str, ...]
+    never_all: tuple[int, ...] = ()
+    """Parameters of which one at least is nominal: what all of them do together is another one's part."""
 
     def values(self, kept: Bool[np.ndarray, " param"]) -> Float[np.ndarray, " param"]:
         """All parameters where these are free to make up for the others, which are nominal; none beyond what may be."""
@@ -36,6 +38,8 @@ class Doubt:
 
     def price(self, kept: Bool[np.ndarray, " param"]) -> float:
         """Squared deviations that logs would miss, and the price of what departs."""
+        if self.never_all and kept[list(self.never_all)].all():
+            return np.inf
         missed = self.values(kept) - self.found
         families = {f for f, k in zip(self.families, kept, strict=True) if k}
         return float(missed @ self.precision @ missed) + PARAMETER * int(kept.sum()) + FAMILY * len(families)

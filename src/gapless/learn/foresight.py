@@ -10,7 +10,8 @@ from gapless.core import GaplessError, Log, Params, Simulator
 from .gap import PREFIX_S, doubt, prefix_of, sharpened, spreads
 from .least_squares import fit_starts
 from .noise import sensor_noise
-from .shooting import Shooting, Slopes
+from .shooting import Shapes, Shooting, Slopes
+from .varying import Pattern, places_of, shapes_of
 from .windows import Windows, cut, per_query, thin
 
 HORIZON_S = 0.5
@@ -31,21 +32,34 @@ class Foresight:
         spread = spreads(logs)
         self._spread = np.array([spread[name] for name, _ in self.windows.columns])[self.windows.channel]
         self._prefix = prefix_of(self.windows)
+        self._shapes: Shapes = {}
 
     def refer(self, simulator: Simulator, params: Float[np.ndarray, " param"]) -> None:
         """Linearise the starts at these parameters; others are compared from there."""
-        shooting = Shooting(simulator, self.windows, self.names, self.fixed)
+        shooting = Shooting(simulator, self.windows, self.names, self.fixed, self._shapes)
         self._starts, self._best = fit_starts(shooting, params, self._level, self._prefix)
         weighed = self._best.by_start * (self._prefix / self._level)[:, None]
         normal = np.einsum("wqs,wqt->wst", weighed, weighed)
         normal += 1e-9 * np.eye(normal.shape[1]) * (1 + np.einsum("wss->w", normal)[:, None, None])
         self._back = np.linalg.solve(normal, np.swapaxes(weighed / self._level[:, None], 1, 2))
 
+    def varied(self, simulator: Simulator, patterns: tuple[Pattern, ...], params: np.ndarray) -> "Foresight":
+        """The same with patterns beside the parameters, joints being where these parameters predict them."""
+        if not patterns:
+            return self
+        wider = copy(self)
+        wider.names = (*self.names, *(p.name for p in patterns))
+        for _ in range(ROUNDS - 1):
+            places = places_of(simulator, wider.windows, wider._best.residual)
+            wider._shapes = shapes_of(patterns, wider.windows, places)
+            wider.refer(simulator, params)
+        return wider
+
     def errors(
         self, simulator: Simulator, params: Float[np.ndarray, "copy param"]
     ) -> Float[np.ndarray, "copy window query"]:
         """Predicted − measured for every set of parameters, in deviations of each channel; 0 in the prefix."""
-        whole = Shooting(simulator, self.windows, self.names, self.fixed)
+        whole = Shooting(simulator, self.windows, self.names, self.fixed, self._shapes)
         return whole.residuals(params, self._starts_of(simulator, params)) / self._spread * (1 - self._prefix)
 
     def _starts_of(
@@ -54,7 +68,7 @@ class Foresight:
         """Where each window starts for each set of parameters, by its prefix. The steps are the reference's, and far from it
         they may lead astray: a window takes one only where it brings its prefix nearer."""
         early = self._prefix > 0
-        first = Shooting(simulator, _only(self.windows, early), self.names, self.fixed)
+        first = Shooting(simulator, _only(self.windows, early), self.names, self.fixed, self._shapes)
         starts = np.tile(self._starts, (len(params), 1, 1))
         missed = first.residuals(params, starts)
         for _ in range(ROUNDS):
@@ -89,6 +103,7 @@ class Foresight:
         chosen = np.unique(np.linspace(0, len(self.windows) - 1, most).astype(int))
         fewer = copy(self)
         fewer.windows, fewer._starts, fewer._back = self.windows.some(chosen), self._starts[chosen], self._back[chosen]
+        fewer._shapes = {name: (param, part[chosen]) for name, (param, part) in self._shapes.items()}
         fewer._best = Slopes(*(part[chosen] for part in self._best))
         return fewer
 

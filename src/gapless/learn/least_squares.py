@@ -108,9 +108,7 @@ def fit_starts(
 ) -> tuple[Float[np.ndarray, "window state"], Slopes]:
     """Each window's start that fits the considered samples best under fixed parameters, and the slopes there."""
     starts, scale = shooting.windows.start.copy(), np.ones(0)
-    fixed = Shooting(
-        shooting.simulator, shooting.windows, (), shooting.fixed | dict(zip(shooting.names, params, strict=True))
-    )
+    fixed = shooting.at(params)
     nothing = np.empty(0)
     slopes = fixed.slopes(nothing, starts, scale)
     for _ in range(iterations):

@@ -33,7 +33,7 @@ def losses(
     episodes = performance.episodes
     mixed = found.mixtures(found.draws[np.arange(episodes) % len(found.draws)])
     values = mixed.reshape(mixed.shape[0] * mixed.shape[1], len(found.names))
-    params = _others(simulator, belief, len(values)) | dict(zip(found.names, values.T, strict=True))
+    params = found.steady(_others(simulator, belief, len(values)), values)
     key = key_for(seed, "attribution", "return")
     begin = performance.task.start(key, episodes)
     starts = {k: np.tile(np.asarray(v), (len(mixed), *[1] * (np.ndim(v) - 1))) for k, v in begin.items()}

@@ -23,12 +23,26 @@ class Slopes(NamedTuple):
     by_start: Float[np.ndarray, "window query state"]
 
 
-class Shooting:
-    """Simulates windows; parameters are vectors in the order of `names`."""
+Shapes = dict[str, tuple[str, Float[np.ndarray, "window period"]]]
+"""For each name that is an amplitude: the parameter that it adds to, and how much of it in each period of each window."""
 
-    def __init__(self, simulator: Simulator, windows: Windows, names: tuple[str, ...], fixed: Params) -> None:
-        self.simulator, self.windows, self.names = simulator, windows, names
-        self.fixed = {k: float(np.asarray(v)) for k, v in fixed.items() if k not in names}
+
+class Shooting:
+    """Simulates windows; parameters are vectors in the order of `names`.
+
+    What `shapes` holds is an amplitude, by which a parameter departs in each period, to nowhere below what it can be.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        windows: Windows,
+        names: tuple[str, ...],
+        fixed: Params,
+        shapes: Shapes | None = None,
+    ) -> None:
+        self.simulator, self.windows, self.names, self.shapes = simulator, windows, names, shapes or {}
+        self.fixed = {k: np.asarray(v, np.float64) for k, v in fixed.items() if k not in names}
         units = {c.name: c.unit for c in simulator.interface.measurements}
         self._angle = np.array([units[name] == "rad" for name, _ in windows.columns])[windows.channel]
 
@@ -37,8 +51,7 @@ class Shooting:
     ) -> Float[np.ndarray, "copy window query"]:
         """Predicted − measured for several sets of parameters and starts at once; 0 where nothing was measured."""
         copies, count = len(params), len(self.windows)
-        values = {n: np.repeat(params[:, i], count) for i, n in enumerate(self.names)}
-        values |= {k: np.full(copies * count, v) for k, v in self.fixed.items()}
+        values = {k: v.reshape(copies * count, *v.shape[2:]) for k, v in self._values(params).items()}
         times = np.tile(self.windows.times, (copies, 1))
         simulator = self.simulator.with_worlds(copies * count)
         start, holds = self._start(starts.reshape(copies * count, -1)), self.windows.holds(copies)
@@ -51,6 +64,24 @@ class Shooting:
         off = predicted.reshape(copies, count, -1) - self.windows.measured
         off = np.where(self._angle, np.angle(np.exp(1j * off)), off)
         return np.where(self.windows.present & np.isfinite(off), off, np.where(np.isfinite(off), 0.0, 1e3))
+
+    def at(self, params: Float[np.ndarray, " param"]) -> "Shooting":
+        """The same with nothing left to choose."""
+        return Shooting(self.simulator, self.windows, (), {k: v[0] for k, v in self._values(params[None]).items()})
+
+    def _values(self, params: Float[np.ndarray, "copy param"]) -> dict[str, Float[np.ndarray, "copy window *period"]]:
+        """Every parameter in every window of every copy, and in every period where it varies and the simulator follows."""
+        shape = len(params), len(self.windows)
+        given = dict(zip(self.names, params.T, strict=True))
+        values = {k: np.broadcast_to(v, (*shape, *v.shape[1:])) for k, v in self.fixed.items()}
+        values |= {n: np.broadcast_to(v[:, None], shape) for n, v in given.items() if n not in self.shapes}
+        low = {p.name: p.low for p in self.simulator.parameters}
+        moved = {name: self.shapes[name] for name in given if name in self.shapes}
+        for param in {param for param, _ in moved.values()}:
+            parts = [given[name][:, None, None] * part for name, (other, part) in moved.items() if other == param]
+            course = np.maximum(values[param][..., None] + sum(parts), low[param])
+            values[param] = course if self.simulator.follows else course.mean(axis=-1)
+        return values
 
     def slopes(
         self, params: Float[np.ndarray, " param"], starts: Float[np.ndarray, "window state"], scale: np.ndarray

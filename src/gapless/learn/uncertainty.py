@@ -34,6 +34,21 @@ def torn_covariance(
     return total + _excess(torn, total)
 
 
+def left_out_covariance(
+    jacobian: Float[np.ndarray, "window query param"], residual: Float[np.ndarray, "window query"]
+) -> Float[np.ndarray, "param param"]:
+    """As `torn_covariance` given unit noise, but by how far parameters move when each window is left out (a jackknife).
+
+    Few windows and many parameters agree too well with each other; the one that a parameter hangs on shows when it is gone.
+    """
+    each = np.einsum("wqp,wqr->wpr", jacobian, jacobian)
+    told = each.sum(axis=0) + np.eye(jacobian.shape[-1])
+    scores = np.einsum("wqp,wq->wp", jacobian, residual)
+    moves = np.linalg.solve(told - each, scores[..., None])[..., 0]
+    inverse, windows = np.linalg.inv(told), len(jacobian)
+    return inverse + _excess(moves.T @ moves * (windows - 1) / windows, inverse)
+
+
 def _excess(one: Float[np.ndarray, "n n"], other: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     """What the one covariance holds beyond the other, direction by direction; nothing where it holds less."""
     values, axes = np.linalg.eigh(other)

@@ -97,6 +97,8 @@ class Attribution:
     unexplained: Value
     repeatability: Value = None
     """What the machine itself differs by when commands are repeated, as a share of the same error."""
+    varied: tuple[str, ...] = ()
+    """Parameters that vary within the logs, and how, in words."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,8 @@ def read_attribution(figures: Mapping[str, Any]) -> Attribution:
     if not known and unexplained is not None:
         known = (Part("unexplained", unexplained),)
     causes, losses = (_largest_first(_parts(families, "family", what)) for what in ("explained", "loss"))
-    return Attribution(causes, known, losses, together, unexplained, real(figures.get("repeatability")))
+    varied = tuple(words(said) for said in listed(figures.get("varied")))
+    return Attribution(causes, known, losses, together, unexplained, real(figures.get("repeatability")), varied)
 
 
 def _parts(items: list[Mapping[str, Any]], name: str, what: str) -> tuple[Part, ...]:

@@ -103,6 +103,8 @@ def causes(story: Story) -> Section:
     says = "All bars together are the data sheet’s whole error; one to the left hides others."
     if found.families:
         says = f"The largest cause is {found.families[0].name} with {percent(found.families[0].value)}. {says}"
+    if found.varied:
+        says += f" Within the logs {', '.join(found.varied)}."
     if found.repeatability is not None:
         says += f" The machine repeats itself to within {percent(found.repeatability)}: no model can explain that."
     charts = [both("Whose fault the error half a second ahead is", lambda width: causes_chart(found, width))]

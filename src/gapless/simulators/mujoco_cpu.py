@@ -30,7 +30,7 @@ THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 
 class MujocoSimulator(Simulator):
     """A MuJoCo model behind the interface of a robot."""
 
-    traceable = False
+    traceable, follows = False, True
 
     def __init__(
         self,
@@ -173,7 +173,9 @@ class MujocoSimulator(Simulator):
         self, params: Params, start: Signals, holds: Holds, times: np.ndarray, steps: int
     ) -> tuple[Signals, dict[str, Any]]:
         state, everyone = self.init(), np.arange(self.worlds)
-        wanted = {k: np.broadcast_to(np.asarray(v, np.float64), self.worlds) for k, v in params.items()}
+        given = {k: np.asarray(v, np.float64) for k, v in params.items()}
+        course = {k: v for k, v in given.items() if v.ndim == 2}
+        wanted = {k: np.broadcast_to(v[:, 0] if k in course else v, self.worlds) for k, v in given.items()}
         self._write_params(state, everyone, wanted)
         self._joints.begin(state.batch, everyone, start)
         step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
@@ -182,7 +184,7 @@ class MujocoSimulator(Simulator):
         before = self._sensors.now(state.batch)
         state.memories = self._blocks.init(jax.random.key(0))
         self._run_up(state, holds)
-        recorded = self._advance(state, control)
+        recorded = self._follow(state, control, course) if course else self._advance(state, control)
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         seen = self._sensing.read(state.params, between(trail, (times[..., None] - late_s[:, None]) / step_s))
@@ -207,6 +209,15 @@ class MujocoSimulator(Simulator):
             self._advance_with_blocks(state, control[:, k : k + self.substeps], jax.random.key(0))
             for k in range(0, control.shape[1], self.substeps)
         ]
+        return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
+
+    def _follow(self, state: MujocoState, control: np.ndarray, course: dict[str, np.ndarray]) -> dict:
+        """All substeps of an open loop, period by period, with the parameters that change as they are in each."""
+        pieces = []
+        for k, first in enumerate(range(0, control.shape[1], self.substeps)):
+            now = {name: values[:, min(k, values.shape[1] - 1)] for name, values in course.items()}
+            state = self.change(state, now)
+            pieces.append(self._advance(state, control[:, first : first + self.substeps]))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
 
     def _advance_with_blocks(self, state: MujocoState, control: np.ndarray, key: PRNGKeyArray) -> dict:
