@@ -14,6 +14,7 @@ from gapless.learn.load import load_so_far
 from gapless.learn.shooting import Shooting
 from gapless.learn.varying import TIME, Pattern, in_words, places_of, shapes_of
 from gapless.learn.windows import cut, cut_at
+from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 
 SMALL = Attribute(windows=24, ahead=12, iterations=6, draws=1, resamples=100)
@@ -39,7 +40,7 @@ def played(simulator: MujocoSimulator, physics: Physics, seed: int, rows: int = 
 
 def found_in(simulator: MujocoSimulator, physics: Physics) -> Attribution:
     made = [played(simulator, physics, seed) for seed in range(4)]
-    return attribute(simulator, NOMINAL, made[:3], made[3:], recipe=SMALL)
+    return attribute(simulator, NOMINAL, Parted(made[:3], made[3:]), recipe=SMALL)
 
 
 def test_a_gain_that_falls_with_time_is_named(pendulum: MujocoSimulator) -> None:
@@ -51,9 +52,8 @@ def test_a_gain_that_falls_with_time_is_named(pendulum: MujocoSimulator) -> None
 
 
 def test_a_motor_that_tires_under_load_is_named(pendulum: MujocoSimulator) -> None:
-    found = attribute(
-        pendulum, NOMINAL, [tired(pendulum, seed) for seed in range(3)], [tired(pendulum, 9)], recipe=SMALL
-    )
+    logs = Parted([tired(pendulum, seed) for seed in range(3)], [tired(pendulum, 9)])
+    found = attribute(pendulum, NOMINAL, logs, recipe=SMALL)
     assert found.causes[0].families == ("actuation",)
     assert found.unexplained.value < 0.02
     assert len(found.varied) == 1
