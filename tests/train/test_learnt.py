@@ -54,7 +54,9 @@ def test_it_is_read_as_it_was_written_and_damage_is_no_harm(tmp_path: Path) -> N
     assert load_learnt(tmp_path / "nowhere") is None
 
 
-@pytest.mark.parametrize("method", [SMALL, FLOW], ids=["ppo", "fpo++"])
+@pytest.mark.parametrize(
+    "method", [pytest.param(SMALL, id="ppo"), pytest.param(FLOW, id="fpo++", marks=pytest.mark.slow)]
+)
 def test_a_training_goes_on_with_the_critic_of_the_one_before(method: Method, coarse: JaxCartpole, push: Task) -> None:
     before = method.learning(Place(coarse, DOUBT, push), jax.random.key(0))
     before.iterate(jax.random.key(1), 2)
@@ -68,7 +70,6 @@ def test_a_training_goes_on_with_the_critic_of_the_one_before(method: Method, co
     assert not new[:, -2].any()
     assert float(after.learner.hold) == 0.0
     assert float(after.learner.critic_observed.count) == float(before.learner.critic_observed.count)
-    after.iterate(jax.random.key(3))
     untouched = method.learning(Place(coarse, MORE, push), jax.random.key(2), before.policy)
     fresh = named_arrays(eqx.filter(untouched.learner.critic, eqx.is_array))
     untouched.resume(learnt._replace(by="another"))
