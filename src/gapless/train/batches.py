@@ -1,7 +1,7 @@
 """Learning a batch at a time: drive the worlds, let a rule change the learner, again; all of it compiled where that can be."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -34,17 +34,19 @@ class Rule(ABC):
     def policy(self, learner: Any) -> SeeingPolicy:
         """The policy that has been learnt so far."""
 
-    def beside(self, learner: Any) -> Any:
-        """What whoever trains its policy further should go on with; None where nothing is."""
-        return None
 
-    def beginner(self, told: int) -> Any:
-        """An untaught learner whose critic is told so many numbers; asked for where there is something beside the policy."""
-        raise NotImplementedError
+class Criticized(Rule):
+    """A rule whose critic goes along with the policy, for whoever trains it further."""
 
-    def resumed(self, learner: Any, beside: Any) -> Any:
-        """The learner, going on with this beside its policy."""
-        return learner
+    beside: ClassVar[tuple[str, ...]]
+    """Fields of the learner that do: the critic, and what was learnt with it."""
+
+    @abstractmethod
+    def new(self, key: PRNGKeyArray, told: int | None = None) -> Any:
+        """What learning begins with: untrained, or a policy with a fresh critic, which is held for as long as `hold` says.
+
+        The critic is told what the place knows, or so many numbers.
+        """
 
 
 class Batches(Learning):
@@ -79,15 +81,20 @@ class Batches(Learning):
         return {k: float(jnp.nanmean(v)) for k, v in notes.items()}
 
     def learnt(self, learner: Any) -> Learnt | None:
-        beside = self._rule.beside(learner)
-        return None if beside is None else learnt_of(self._method.word, known_names(self._place), beside)
+        rule = self._rule
+        if not isinstance(rule, Criticized):
+            return None
+        return learnt_of(self._method.word, known_names(self._place), _beside(rule, learner))
 
     def resume(self, learnt: Learnt) -> None:
-        if learnt.by != self._method.word:
+        rule = self._rule
+        if not isinstance(rule, Criticized) or learnt.by != self._method.word:
             return
-        beside = put_back(learnt, known_names(self._place), lambda told: self._rule.beside(self._rule.beginner(told)))
+        beside = put_back(
+            learnt, known_names(self._place), lambda told: _beside(rule, rule.new(jax.random.key(0), told))
+        )
         if beside is not None:
-            self.learner = strong(self._rule.resumed(self.learner, beside))
+            self.learner = strong(self.learner._replace(**beside, hold=jnp.zeros(())))
 
     def _once(self, key: PRNGKeyArray) -> dict[str, Any]:
         assert self._held is not None
@@ -109,3 +116,7 @@ class Batches(Learning):
 
         arrays, notes = jax.lax.scan(once, arrays, keys)
         return eqx.combine(arrays, static), notes
+
+
+def _beside(rule: Criticized, learner: Any) -> dict[str, Any]:
+    return {name: getattr(learner, name) for name in rule.beside}

@@ -24,7 +24,7 @@ from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
-from .batches import Batches, Rule
+from .batches import Batches, Criticized
 from .descent import ADAM, Stride, descend, orders
 from .experience import Sight, known_width
 from .judged import answers, criticized, eyes_of, normal, noticed, paid
@@ -111,16 +111,10 @@ class FlowLearner(NamedTuple):
     """Share of the budget in which only the critic learns."""
 
 
-class Beside(NamedTuple):
-    """What goes along with a policy that is trained further."""
-
-    critic: eqx.nn.MLP
-    critic_observed: Normaliser
-    optimizer: Any
-
-
-class FlowRule(Rule):
+class FlowRule(Criticized):
     """Updates of a flow policy by ratios of its flow-matching losses, and of a critic."""
+
+    beside = ("critic", "critic_observed", "optimizer")
 
     def __init__(self, recipe: FlowMethod, place: Place, begin_with: FlowPolicy | None) -> None:
         self.recipe, self.place, self._begin_with = recipe, place, begin_with
@@ -131,8 +125,6 @@ class FlowRule(Rule):
         return new_flow(self.place.simulator.interface, self.place.task.observe, self.recipe.shape, key)
 
     def new(self, key: PRNGKeyArray, told: int | None = None) -> FlowLearner:
-        """What learning begins with: untrained, or a policy with a fresh critic; its critic is told what the place knows, or
-        so many numbers."""
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         policy = begin_with or self._untrained(keys[0])
         observed = eyes_of(policy, begin_with is not None)
@@ -145,15 +137,6 @@ class FlowRule(Rule):
 
     def policy(self, learner: FlowLearner) -> FlowPolicy:
         return learner.policy
-
-    def beside(self, learner: FlowLearner) -> Beside:
-        return Beside(learner.critic, learner.critic_observed, learner.optimizer)
-
-    def beginner(self, told: int) -> FlowLearner:
-        return self.new(jax.random.key(0), told)
-
-    def resumed(self, learner: FlowLearner, beside: Beside) -> FlowLearner:
-        return learner._replace(**beside._asdict(), hold=jnp.zeros(()))
 
     def weights(self, learner: FlowLearner) -> Any:
         return eqx.partition(learner.policy, eqx.is_array)[0]

@@ -22,7 +22,7 @@ from gapless.nets.recall import Kind, Recall, unrolled
 from gapless.nets.seeing import SeeingPolicy
 
 from .advantage import advantages
-from .batches import Batches, Rule
+from .batches import Batches, Criticized
 from .descent import ADAM, Stride, descend, orders
 from .experience import Sight, known_width
 from .judged import answers, criticized, eyes_of, normal, noticed, paid
@@ -79,17 +79,10 @@ class Learner(NamedTuple):
     """Share of the budget in which only the critic learns, so that a fresh critic does not spoil a trained policy."""
 
 
-class Beside(NamedTuple):
-    """What goes along with a policy that is trained further."""
-
-    log_noise: Float[Array, " command"]
-    critic: eqx.nn.MLP
-    critic_observed: Normaliser
-    optimizer: Any
-
-
-class PpoRule(Rule):
+class PpoRule(Criticized):
     """Clipped updates of a policy with Gaussian exploration, and of a critic."""
+
+    beside = ("log_noise", "critic", "critic_observed", "optimizer")
 
     def __init__(self, recipe: Ppo, place: Place, begin_with: NetworkPolicy | None) -> None:
         self.recipe, self.place, self._begin_with = recipe, place, begin_with
@@ -107,8 +100,6 @@ class PpoRule(Rule):
         )
 
     def new(self, key: PRNGKeyArray, told: int | None = None) -> Learner:
-        """What learning begins with: untrained, or a policy with a fresh critic; its critic is told what the place knows, or
-        so many numbers."""
         keys, r, begin_with = jax.random.split(key), self.recipe, self._begin_with
         interface = self.place.simulator.interface
         policy = begin_with or new_policy(interface, self.place.task.observe, r.shape, keys[0])
@@ -123,15 +114,6 @@ class PpoRule(Rule):
 
     def policy(self, learner: Learner) -> NetworkPolicy:
         return learner.policy
-
-    def beside(self, learner: Learner) -> Beside:
-        return Beside(learner.log_noise, learner.critic, learner.critic_observed, learner.optimizer)
-
-    def beginner(self, told: int) -> Learner:
-        return self.new(jax.random.key(0), told)
-
-    def resumed(self, learner: Learner, beside: Beside) -> Learner:
-        return learner._replace(**beside._asdict(), hold=jnp.zeros(()))
 
     def weights(self, learner: Learner) -> Any:
         return eqx.partition(learner.policy, eqx.is_array)[0], learner.log_noise
