@@ -122,7 +122,7 @@ def train(
 
 def _settled(seen: list[Seen], recipe: Train) -> bool:
     """Whether the best so far always passes, and the last looks stayed within the smallest gain of the best before them."""
-    if len(seen) <= recipe.patience or max(seen, key=lambda s: s.value).passed < 1.0:
+    if len(seen) <= recipe.patience or seen[best_of(seen)].passed < 1.0:
         return False
     before, after = (max(s.value for s in part) for part in (seen[: -recipe.patience], seen[-recipe.patience :]))
     return after < before + recipe.gain * abs(before)

@@ -7,7 +7,7 @@ from jaxtyping import PRNGKeyArray
 
 from gapless.nets.teachable import Teachable
 
-from ..checkpoint import Seen
+from ..checkpoint import Seen, best_of
 from ..train import Along
 
 
@@ -39,6 +39,6 @@ def learnt_to_learn(outer: OuterLoop, iterations: int, looks: int, key: PRNGKeyA
         if along.checkpoint is not None:
             along.checkpoint.write(outer.learner, seen)
         along.tell((k + 1) * each, {**notes, "return": seen[-1].value})
-    best = max(seen, key=lambda s: s.value).policy
+    best = seen[best_of(seen)].policy
     assert isinstance(best, Teachable)
     return best
