@@ -11,8 +11,9 @@ from gapless.core import Log, Point
 from gapless.learn import Attribute, Attribution, attribute
 from gapless.learn.explain import Explained
 from gapless.learn.load import load_so_far
+from gapless.learn.patterns import Along, InTime
 from gapless.learn.shooting import Shooting
-from gapless.learn.varying import TIME, Pattern, in_words, places_of, shapes_of
+from gapless.learn.varying import in_words, places_of, shapes_of
 from gapless.learn.windows import cut, cut_at
 from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
@@ -77,7 +78,7 @@ def test_load_follows_the_commands_by_hand(pendulum: MujocoSimulator) -> None:
 
 
 def test_a_policy_is_judged_by_what_varies_as_it_was_on_average() -> None:
-    warm = Pattern("motor.gain", TIME, span=6.0)
+    warm = InTime("motor.gain", -np.inf, 6.0)
     found = Explained(
         ("motor.gain", warm.name), ("actuation",) * 2, np.array([1.0, 0.0]), np.ones(2, bool), np.array([[1.0, -0.2]]),
         (("actuation",),), (warm,), (0.5,),
@@ -105,7 +106,7 @@ def test_a_constant_departure_is_not_called_varying(pendulum: MujocoSimulator) -
 def test_a_varying_parameter_is_followed_period_by_period(pendulum: MujocoSimulator) -> None:
     log = played(pendulum, lambda time, place: {"motor.gain": 1.0 - 0.5 * (time + 0.01)}, seed=0)
     windows = cut_at(pendulum, [log], [(0, 0.0)], 1.0)
-    falls = Pattern("motor.gain", TIME, span=1.0)
+    falls = InTime("motor.gain", -np.inf, 1.0)
     shapes = shapes_of((falls,), windows, places_of(pendulum, windows))
     assert shapes[falls.name][1] == pytest.approx(np.arange(50)[None] * 0.02 + 0.01)
     varying = Shooting(pendulum, windows, (falls.name,), {"motor.gain": 1.0}, shapes)
@@ -129,7 +130,7 @@ def test_nothing_falls_below_what_a_parameter_can_be(pendulum: MujocoSimulator) 
 
 
 def test_patterns_are_said_in_words() -> None:
-    warm, wave = Pattern("motor.gain", TIME, span=6.0), Pattern("arm.friction", "arm", 1, -1.0, 2.0)
+    warm, wave = InTime("motor.gain", -np.inf, 6.0), Along("arm.friction", -np.inf, 2.0, "arm", -1.0)
     values = {"motor.gain": 0.5, warm.name: -0.07, "arm.friction": 0.02, wave.name: 0.015}
     assert in_words((warm, wave), values) == (
         "motor.gain falls by 14 % in 6 s",

@@ -22,11 +22,12 @@ from .fewest import departures
 from .identify import bounds_of
 from .least_squares import Bounds, Fit, Problem, eliminated, fit
 from .noise import sensor_noise
+from .patterns import Pattern
 from .separable import classes
 from .shapley import coalitions
 from .shooting import Shooting, Slopes
 from .uncertainty import torn_covariance
-from .varying import Pattern, in_words
+from .varying import in_words
 from .view import View, misfit_of, sensor_delays
 from .windows import Windows, cut, per_query, thin
 from .worth_a_look import Look

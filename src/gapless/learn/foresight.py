@@ -10,8 +10,9 @@ from gapless.core import GaplessError, Log, Params, Simulator
 from .gap import PREFIX_S, doubt, prefix_of, sharpened, spreads
 from .least_squares import fit_starts
 from .noise import sensor_noise
+from .patterns import Pattern
 from .shooting import Shapes, Shooting, Slopes
-from .varying import Pattern, places_of, shapes_of
+from .varying import places_of, shapes_of
 from .windows import Windows, cut, per_query, thin
 
 HORIZON_S = 0.5

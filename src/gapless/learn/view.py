@@ -9,9 +9,9 @@ from gapless.core import Params, Simulator
 
 from .fewest import Doubt
 from .least_squares import Bounds, Problem, eliminated
+from .patterns import Pattern
 from .shooting import Shapes, Shooting, Slopes
 from .uncertainty import left_out_covariance
-from .varying import Pattern
 from .windows import Windows
 
 

@@ -9,8 +9,9 @@ from gapless.core import Parameter
 
 from .fewest import PARAMETER
 from .least_squares import Fit
+from .patterns import Pattern
 from .shooting import PARAM_STEP, Shooting, Slopes
-from .varying import Pattern, places_of, shapes_of, ways_to_vary
+from .varying import places_of, shapes_of, ways_to_vary
 from .view import View, misfit_of
 
 WAYS = 2

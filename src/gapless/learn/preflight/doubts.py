@@ -171,7 +171,7 @@ def _clock_beyond(simulator: Simulator, late_s: float, share: float) -> Iterator
     how = f"answer {late_s * 1e3:.0f} ms after" if late_s > 0 else f"answer {-late_s * 1e3:.0f} ms before"
     yield Hypothesis(
         "clock", (COMMANDS,), f"measurements {how} the commands", f"moving the commands' clock by {shift * 1e3:.0f} ms",
-        f"Set command_shift_s = {shift:.3f} in the mapping.", Shift(COMMANDS, shift), LEAST,
+        f"Set command_shift_s = {shift:.3f} in the mapping.", Shift(COMMANDS, shift), LEAST, number=CLOCK,
     )  # fmt: skip
 
 
@@ -184,12 +184,12 @@ def _gain_beyond(channel: Channel, scale: float, share: float, measured: bool = 
     factor = scale if measured else 1 / scale
     unit_name = named(unit, factor)
     if unit_name:
-        yield replace(unit_hypothesis(channel, unit_name, factors(unit)[unit_name]), least=LEAST)
+        yield replace(unit_hypothesis(channel, unit_name, factors(unit)[unit_name]), least=LEAST, number=name + SCALE)
         return
     yield Hypothesis(
         "gain", (name,), f"{name} is logged {factor:.2g} times as large as the model has it",
         f"multiplying it by {1 / factor:.3g}", f"Set scale = {1 / factor:.3g} for {name} in the mapping, or correct the model.",
-        Rescale(name, 1 / factor), ENCODER if measured else LEAST,
+        Rescale(name, 1 / factor), ENCODER if measured else LEAST, number=name + SCALE,
     )  # fmt: skip
 
 
@@ -198,6 +198,7 @@ def _offset_beyond(name: str, offset: float, share: float) -> Iterator[Hypothesi
         yield Hypothesis(
             "offset", (name,), f"{name} reads {np.degrees(offset):.1f}° too much", "taking that away",
             f"Set offset = {-offset:.4f} for {name} in the mapping.", Rescale(name, 1.0, -offset), LEAST,
+            number=name + OFFSET,
         )  # fmt: skip
 
 
@@ -209,7 +210,7 @@ def _late_beyond(interface: Interface, name: str, late_s: float, share: float) -
         yield Hypothesis(
             "clock", (name,), f"{name} is stamped {abs(late_s) * 1e3:.0f} ms too {'late' if late_s > 0 else 'early'}",
             "moving its clock back", f"Set shift_s = {-late_s:.3f} for {name} in the mapping.", Shift(name, -late_s), LEAST,
-            rival=Slow(own[0], late_s) if own and late_s > 0 else None,
+            rival=Slow(own[0], late_s) if own and late_s > 0 else None, number=name + LATE,
         )  # fmt: skip
 
 
@@ -223,7 +224,7 @@ def _gravity_beyond(simulator: MujocoSimulator, gravity: np.ndarray, share: floa
         yield Hypothesis(
             "gravity", (), f"gravity points {np.degrees(angle):.0f}° away from where the model has it", "turning it",
             f'Set <option gravity="{spelled}"/> in the model, or turn its base.', Nothing(), LEAST,
-            with_gravity(simulator, right),
+            with_gravity(simulator, right), number=GRAVITY[0],
         )  # fmt: skip
 
 

@@ -33,6 +33,8 @@ class Hypothesis:
     """Where it is the model that must change."""
     rival: Undo | None = None
     """A gap that looks alike: the convention is blamed only if it explains the logs clearly better than this."""
+    number: str | None = None
+    """The fitted number that says so, where it is a matter of degree."""
 
 
 def all_at_once(interface: Interface, driven: dict[str, float]) -> Iterator[Hypothesis]:

@@ -10,6 +10,7 @@ from gapless.core import Gaussian, Log, Simulator
 from .doubts import Family, beyond, families, plausible
 from .finding import Finding
 from .hypotheses import Hypothesis, all_at_once
+from .steady import steady
 from .trial import Bench, Doubt, Fitted
 
 ROUNDS = 3
@@ -107,12 +108,12 @@ def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -
         suspected += beyond(case.simulator, with_windows.fit(family.simulator, family.doubt, family.starts[0], SHORT))
     if bad:
         suspected += all_at_once(case.simulator.interface, bench.driven(case.simulator, case.doubt))
-    best = _closer(case, base, suspected, tell)
+    best = _closer(case, base, suspected, tell, every)
     hopeless = max(base.errors.values()) > HOPELESS
     if isinstance(best, Fitted) or not hopeless or (best is not None and fold(base, best[3]) >= CONVINCING):
         return best
     far = [h for family in every.values() for h in _far(case, quick, family, tell)]
-    other = _closer(case, base, far, tell)
+    other = _closer(case, base, far, tell, {})
     if isinstance(other, Fitted):
         return other
     return min((b for b in (best, other) if b is not None), key=lambda b: b[3].score, default=None)
@@ -133,7 +134,9 @@ def _far(case: Case, quick: Bench, family: Family, tell: Callable[[str], None]) 
     return list(beyond(case.simulator, min(fits, key=lambda f: f.score))) if fits else []
 
 
-def _closer(case: Case, base: Fitted, suspected: list[Hypothesis], tell: Callable[[str], None]) -> Best | Fitted | None:
+def _closer(
+    case: Case, base: Fitted, suspected: list[Hypothesis], tell: Callable[[str], None], near: dict[str, Family]
+) -> Best | Fitted | None:
     """A first look at all, a closer one at the best, and the best of those if it is good enough.
 
     From where a hypothesis ends, the logs as they are are fitted once more: if that goes better than ever, the fit before had got
@@ -153,7 +156,7 @@ def _closer(case: Case, base: Fitted, suspected: list[Hypothesis], tell: Callabl
         again = case.fit(dict(zip(fitted.names, fitted.params.tolist(), strict=True)), WINDOWS, ITERATIONS)[1]
         if fold(base, again) > STUCK:
             return again
-        if not _rivalled(case, h, fitted):
+        if not _rivalled(case, h, fitted) and (fold(base, fitted) >= CONVINCING or _lasts(case, h, near)):
             best, least = (h, undone, bench, fitted), fitted.score
     return best
 
@@ -164,6 +167,13 @@ def _rivalled(case: Case, h: Hypothesis, fitted: Fitted) -> bool:
         return False
     gap = Case(case.simulator, case.prior, [h.rival.on_log(log) for log in case.logs])
     return fold(gap.fit({}, WINDOWS, ITERATIONS)[1], fitted) < CLEARLY
+
+
+def _lasts(case: Case, h: Hypothesis, near: dict[str, Family]) -> bool:
+    """Whether the number behind it, if a fit from nearby finds one, is beyond its threshold in all parts of the logs."""
+    family = next((f for f in near.values() if h.number in f.doubt.names), None)
+    bench = Bench(case.simulator, case.logs, WINDOWS)
+    return family is None or h.number is None or steady(case.simulator, bench, family, h.number, ITERATIONS)
 
 
 def fold(before: Fitted, after: Fitted) -> float:

@@ -1,5 +1,6 @@
 """How well a simulator predicts logs after a short fit: what every hypothesis about their conventions is judged by."""
 
+import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,6 +90,13 @@ class Bench:
             level = per_query(self.fitted, self.noise)
             first = fit(Problem(self._shooting(simulator, self.fitted, doubt), b, level), first, iterations).params
         return Fitted(doubt.names, first, self._errors(simulator, doubt, first))
+
+    def part(self, number: int, of: int) -> "Bench":
+        """The same with a part of the windows to fit, spread over all of them."""
+        assert self.fitted is not None
+        part = copy.copy(self)
+        part.fitted = self.fitted.some(np.arange(number, len(self.fitted), of))
+        return part
 
     def driven(self, simulator: Simulator, doubt: Doubt) -> dict[str, float]:
         """How much each channel moved, relative to what the commands alone would move it in the model from rest."""
