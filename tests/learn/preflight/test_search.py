@@ -1,12 +1,17 @@
 """Bug or gap: a pendulum whose numbers are hidden, with and without a wrong convention in its logs."""
 
+import copy
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gapless.core import Log, prior_belief
 from gapless.learn import preflight
+from gapless.learn.preflight.as_logged import LATE
+from gapless.learn.preflight.doubts import beyond
+from gapless.learn.preflight.trial import Fitted
 from gapless.learn.preflight.undoing import COMMANDS, Rescale, Shift, Undo
 from gapless.simulators import MujocoSimulator
 
@@ -67,3 +72,20 @@ def test_a_fix_puts_the_logs_right(pendulum: MujocoSimulator, collect: Collect) 
     assert found.fix.on_log(wrong[0]).measurements["hinge.position"] == pytest.approx(
         wrong[0].measurements["hinge.position"] - 0.3, abs=0.03
     )
+
+
+def test_a_late_sensor_is_found_though_the_fit_blames_the_others_and_the_commands(pendulum: MujocoSimulator) -> None:
+    def late(**values: float) -> dict[str, str]:
+        fitted = Fitted(tuple(values), np.array([*values.values()]), {})
+        return {h.channels[0]: h.looks for h in beyond(two, fitted)}
+
+    angle, *_ = pendulum.interface.measurements
+    other = replace(angle, name="other")
+    two = copy.copy(pendulum)
+    two.interface = replace(pendulum.interface, measurements=(angle, other))
+    split = {f"{angle.name}{LATE}": -0.037, f"other{LATE}": 0.016}
+    assert late(**split, **{"command.latency": 0.056}) == {"other": "other is stamped 53 ms too late"}
+    assert late(**split, **{"command.latency": 0.01}) == {}
+    assert late(**{f"{angle.name}{LATE}": -0.07, f"other{LATE}": 0.0}, **{"command.latency": 0.02}) == {
+        angle.name: f"{angle.name} is stamped 70 ms too early"
+    }

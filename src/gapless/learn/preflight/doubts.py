@@ -158,7 +158,8 @@ def beyond(simulator: Simulator, found: Fitted, share: float = 1.0) -> Iterator[
     for c in simulator.interface.measurements:
         yield from _gain_beyond(c, values.get(c.name + SCALE, 1.0), share, measured=True)
         yield from _offset_beyond(c.name, values.get(c.name + OFFSET, 0.0), share)
-        yield from _late_beyond(simulator.interface, c.name, values.get(c.name + LATE, 0.0), share)
+        lates = [v.get(c.name + LATE, 0.0) for v in (values, _none_early(simulator.interface, values))]
+        yield from _late_beyond(simulator.interface, c.name, max(lates, key=abs), share)
     if GRAVITY[0] in values and isinstance(simulator, MujocoSimulator):
         yield from _gravity_beyond(simulator, np.array([values[n] for n in GRAVITY]), share)
 
@@ -212,6 +213,15 @@ def _late_beyond(interface: Interface, name: str, late_s: float, share: float) -
             "moving its clock back", f"Set shift_s = {-late_s:.3f} for {name} in the mapping.", Shift(name, -late_s), LEAST,
             rival=Slow(own[0], late_s) if own and late_s > 0 else None, number=name + LATE,
         )  # fmt: skip
+
+
+def _none_early(interface: Interface, values: dict[str, float]) -> dict[str, float]:
+    """The same clocks told otherwise: commands that take longer and sensors that are all early by as much are one thing, and a
+    sensor that seems early beside commands that take long is rather in time, and the others are late."""
+    names = [c.name + LATE for c in interface.measurements if c.name + LATE in values]
+    delay = max(values.get(CLOCK, values.get("command.latency", 0.0)), 0.0)
+    early = min(delay, max(0.0, *(-values[n] for n in names))) if names else 0.0
+    return values | {n: values[n] + early for n in names}
 
 
 def _gravity_beyond(simulator: MujocoSimulator, gravity: np.ndarray, share: float) -> Iterator[Hypothesis]:

@@ -12,6 +12,8 @@ from .units import factors
 
 LIKELY = 20.0
 """In the right unit a channel moves at most so many times more or less than the model would have it."""
+SILENT = 0.0025
+"""In the right unit commands use at least this share of their range: with less a motor might as well be off."""
 DEGREES = ("degrees", "rad converted twice from degrees")
 
 
@@ -40,7 +42,8 @@ class Hypothesis:
 def all_at_once(interface: Interface, driven: dict[str, float]) -> Iterator[Hypothesis]:
     """Everything that is either so or not.
 
-    `driven` says how much channels move relative to the model: a unit that would not bring them nearer is left out.
+    `driven` says how much channels move relative to the model, and commands relative to their range: a unit that would not
+    bring them nearer, or would silence a motor, is left out.
     """
     yield from _exchanges(interface)
     for channel in interface.commands + interface.measurements:
@@ -48,7 +51,9 @@ def all_at_once(interface: Interface, driven: dict[str, float]) -> Iterator[Hypo
             "sign", (channel.name,), f"{channel.name} looks negated", "flipping its sign",
             f"Give {channel.name} the opposite scale in the mapping.", Rescale(channel.name, -1.0),
         )  # fmt: skip
-        yield from _units(channel, driven.get(channel.name))
+        yield from _units(
+            channel, driven.get(channel.name), 1 / LIKELY if channel in interface.measurements else SILENT
+        )
 
 
 def _exchanges(interface: Interface) -> Iterator[Hypothesis]:
@@ -85,9 +90,9 @@ def _joints(interface: Interface) -> Iterator[Hypothesis]:
                 )  # fmt: skip
 
 
-def _units(channel: Channel, driven: float | None) -> Iterator[Hypothesis]:
+def _units(channel: Channel, driven: float | None, least: float) -> Iterator[Hypothesis]:
     for name, factor in factors(channel.unit).items():
-        if driven is None or 1 / LIKELY < driven / factor < LIKELY:
+        if driven is None or least < driven / factor < LIKELY:
             yield unit_hypothesis(channel, name, factor)
 
 

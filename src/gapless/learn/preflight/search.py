@@ -29,7 +29,8 @@ SUSPICIOUS = 0.4
 """Shares of the thresholds from which on conventions that were fitted together are fitted one by one: they may share a bug."""
 CONVINCING = 2.5
 """A fall of the error by so many fold needs no search far away."""
-
+TELLING = 1.6
+"""A fall of the error by so many fold speaks for a number beyond its threshold by itself; with less, it must be steady."""
 STUCK = 1.2
 """A fit of the same logs that is so many fold better shows that the one before had got stuck."""
 CLEARLY = 1.3
@@ -156,7 +157,7 @@ def _closer(
         again = case.fit(dict(zip(fitted.names, fitted.params.tolist(), strict=True)), WINDOWS, ITERATIONS)[1]
         if fold(base, again) > STUCK:
             return again
-        if not _rivalled(case, h, fitted) and (fold(base, fitted) >= CONVINCING or _lasts(case, h, near)):
+        if not _rivalled(case, h, fitted) and (fold(base, fitted) >= TELLING or _lasts(case, h, near)):
             best, least = (h, undone, bench, fitted), fitted.score
     return best
 

@@ -1,13 +1,13 @@
 """How well a simulator predicts logs after a short fit: what every hypothesis about their conventions is judged by."""
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import Gaussian, Log, Simulator, nominal_belief
-from gapless.logs import split
+from gapless.core import Channel, Gaussian, Log, Simulator, nominal_belief
 
 from ..identify import per_query
 from ..least_squares import Bounds, Problem, fit, fit_starts
@@ -17,11 +17,13 @@ from ..windows import Windows, cut
 
 FIT_S, PREFIX_S, AHEAD_S = 0.4, 0.2, 0.3
 """Length of the windows that are fitted; of the stretch from which a start is fitted, and of the prediction after it."""
+FIRST = 0.65
+"""Share of each log from which windows are fitted; those of the rest are predicted."""
 ALIVE = 3.0
 """A channel counts if it moves by more than this many times its noise."""
 START_ITERATIONS = 2
-RUNAWAY = 4.0
-"""A window's error counts as at most so many times the channel's typical motion."""
+RUNAWAY = 1.0
+"""A window's error counts as at most so many times the channel's typical motion: worse than standing still is no worse."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,13 @@ class Doubt:
 
 
 class Bench:
-    """One set of logs, cut into windows to fit and windows to predict."""
+    """One set of logs, cut into windows to fit and windows to predict: of every log the end is predicted, so that one that hardly
+    moves, or moves unlike the others, does not decide alone."""
 
     def __init__(self, simulator: Simulator, logs: list[Log], windows: int) -> None:
-        training, held_out = split(logs)
         self.noise = sensor_noise(logs)
-        self.fitted = lively(cut(simulator, training, FIT_S, FIT_S / 2), windows)
-        self.predicted = lively(cut(simulator, held_out or training, PREFIX_S + AHEAD_S, AHEAD_S / 2), windows)
+        self.fitted = lively(earlier(cut(simulator, logs, FIT_S, FIT_S / 2)), windows)
+        self.predicted = lively(later(cut(simulator, logs, PREFIX_S + AHEAD_S, AHEAD_S / 2)), windows)
 
     @property
     def usable(self) -> bool:
@@ -99,14 +101,15 @@ class Bench:
         return part
 
     def driven(self, simulator: Simulator, doubt: Doubt) -> dict[str, float]:
-        """How much each channel moved, relative to what the commands alone would move it in the model from rest."""
+        """How much each channel moved, relative to what the commands alone would move it in the model from rest; and of each
+        command the share of its range that was used."""
         windows = self.fitted
         assert windows is not None
         still = windows.start.copy()
         still[:, still.shape[1] // 2 :] = 0.0
         nothing = replace(windows, measured=np.zeros_like(windows.measured))  # what is left over is what is predicted
         predicted = self._shooting(simulator, nothing, doubt).residuals(doubt.bounds.centre[None], still[None])[0]
-        found = {}
+        found = {c.name: _used(c, windows.logs) for c in simulator.interface.commands}
         for k, (name, part) in enumerate(windows.columns):
             here = windows.channel == k
             logged, model = (np.std(v[:, here], axis=1) for v in (windows.measured, predicted))
@@ -143,6 +146,34 @@ class Bench:
         if shooting._angle[first]:
             off = np.angle(np.exp(1j * off))
         return np.where(windows.present[:, here], off, 0.0)
+
+
+def earlier(windows: Windows | None) -> Windows | None:
+    """Windows of the first part of each log."""
+    return _some(windows, lambda begin, end: end <= FIRST)
+
+
+def later(windows: Windows | None) -> Windows | None:
+    """Windows of the rest."""
+    return _some(windows, lambda begin, end: begin >= FIRST)
+
+
+def _some(windows: Windows | None, wanted: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Windows | None:
+    """Windows that begin and end at wanted shares of their log."""
+    if windows is None:
+        return None
+    ends = np.array([windows.logs[k].command_time[[0, -1]] for k in windows.which])
+    lasts = ends[:, 1] - ends[:, 0]
+    begin, end = ((at - ends[:, 0]) / lasts for at in (windows.begin_s, windows.begin_s + windows.seconds))
+    chosen = np.flatnonzero(wanted(begin, end))
+    return windows.some(chosen) if len(chosen) else None
+
+
+def _used(command: Channel, logs: list[Log]) -> float:
+    """The largest command that was logged, as a share of the largest that may be sent."""
+    return max(float(np.abs(log.commands[command.name]).max()) for log in logs) / max(
+        abs(command.low), abs(command.high)
+    )
 
 
 def lively(windows: Windows | None, most: int) -> Windows | None:
