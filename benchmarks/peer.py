@@ -12,10 +12,10 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 from gapless.core import Simulator, Task
 
 SETTINGS: dict[str, Any] = {
-    "n_steps": 64, "batch_size": 512, "n_epochs": 10, "learning_rate": 1e-3, "gamma": 0.985, "gae_lambda": 0.95,
+    "n_steps": 64, "batch_size": 512, "n_epochs": 10, "learning_rate": 1e-3, "gamma": 0.975, "gae_lambda": 0.95,
     "clip_range": 0.2, "ent_coef": 0.0,
 }  # fmt: skip
-WORLDS, HIDDEN, THREADS, LOG_NOISE = 32, (64, 64), 1, -0.7
+WORLDS, HIDDEN, THREADS, LOG_NOISE = 32, (64, 64), 1, -0.36
 SAC_WORLDS = 4
 SAC_SETTINGS: dict[str, Any] = {
     "learning_rate": 1e-3, "batch_size": 256, "gamma": 0.985, "tau": 0.01, "learning_starts": 2000, "train_freq": 4,

@@ -57,7 +57,7 @@ class Stated(Critic):
         self.said, self.layers, self.calm, self.out = jnp.asarray(said), (), (), None  # type: ignore[assignment]
 
     def __call__(self, known: jnp.ndarray, unit: jnp.ndarray) -> jnp.ndarray:
-        return self.said
+        return jnp.broadcast_to(self.said, (*known.shape[:-1], *self.said.shape))
 
 
 def test_the_pessimist_believes_the_lower_critic_for_both() -> None:

@@ -28,11 +28,22 @@ class Critic(eqx.Module):
         self.calm = tuple(eqx.nn.LayerNorm(width) for _ in range(depth))
         self.out = eqx.nn.Linear(width, sizes[1], key=keys[-1])
 
-    def __call__(self, known: Float[Array, " known"], unit: Float[Array, " command"]) -> Float[Array, " atom"]:
-        x = jnp.concatenate([known, unit])
+    def __call__(
+        self, known: Float[Array, "*row known"], unit: Float[Array, "*row command"]
+    ) -> Float[Array, "*row atom"]:
+        x = jnp.concatenate([known, unit], axis=-1)
         for layer, calm in zip(self.layers, self.calm, strict=True):
-            x = jax.nn.silu(calm(layer(x)))
-        return self.out(x)
+            x = jax.nn.silu(_calmed(calm, _answered(layer, x)))
+        return _answered(self.out, x)
+
+
+def _answered(layer: Any, x: Float[Array, "*row into"]) -> Float[Array, "*row out"]:
+    return x @ layer.weight.T + layer.bias
+
+
+def _calmed(calm: Any, x: Float[Array, "*row width"]) -> Float[Array, "*row width"]:
+    about = x - x.mean(-1, keepdims=True)
+    return about * jax.lax.rsqrt((about**2).mean(-1, keepdims=True) + calm.eps) * calm.weight + calm.bias
 
 
 class Ahead(NamedTuple):
@@ -55,7 +66,7 @@ def new_critics(sizes: tuple[int, int], hidden: tuple[int, int], key: PRNGKeyArr
 
 def logits(critics: Critic, known: Float[Array, "row known"], unit: Any) -> Float[Array, "critic row atom"]:
     """What each says about each row."""
-    return eqx.filter_vmap(lambda critic: jax.vmap(critic)(known, unit))(critics)
+    return eqx.filter_vmap(lambda critic: critic(known, unit))(critics)
 
 
 def judged(
@@ -71,12 +82,12 @@ def targets(
 ) -> Float[Array, "critic row atom"]:
     """The distribution that each should foresee: that of the slow critic with the lower expectation, or each its own."""
     said = logits(slow, ahead.known, ahead.unit)
-    if pessimistic:
-        lower = mean(said, at).argmin(0)
-        said = jnp.broadcast_to(said[lower, jnp.arange(said.shape[1])], said.shape)
     places = ahead.gained[:, None] + ahead.weight[:, None] * (at + ahead.bonus[:, None])
-    ends = at[0], at[-1]
-    return jax.vmap(lambda p: projected(p, places, ends))(jax.nn.softmax(said))
+    if pessimistic:
+        low, high = mean(said, at)
+        lower = projected(jax.nn.softmax(jnp.where((low <= high)[:, None], *said)), places, (at[0], at[-1]))
+        return jnp.broadcast_to(lower, said.shape)
+    return jax.vmap(lambda p: projected(p, places, (at[0], at[-1])))(jax.nn.softmax(said))
 
 
 def critics_loss(critics: Critic, known: Any, unit: Any, target: Float[Array, "critic row atom"]) -> Float[Array, ""]:

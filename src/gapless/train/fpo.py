@@ -180,15 +180,15 @@ class FlowRule(Criticized):
     def _epochs(self, learner: FlowLearner, rows: dict[str, Any], key: PRNGKeyArray) -> tuple[FlowLearner, Any]:
         r, trained = self.recipe, (learner.policy.network, learner.critic)
 
-        def loss(trained: Any, piece: Any) -> tuple[Any, Any]:
-            (network, critic), mine = trained, jax.tree.map(lambda x: x[piece], rows)
+        def loss(trained: Any, mine: dict[str, Any]) -> tuple[Any, Any]:
+            network, critic = trained
             policy_loss, kl = r.objective(mine["before"] - self._matching(network, mine), mine["gain"])
             value = answers(critic, mine["known"])[..., 0]
             return policy_loss + 0.5 * ((value - mine["target"]) ** 2).mean(), kl
 
         stride = Stride(learner.optimizer, learner.rate, learner.taken, (learner.taken >= learner.hold, 1.0))
         pieces = orders(r.per_iteration, r.epochs, r.minibatches, key)
-        (network, critic), paced, kl = descend(r, loss, trained, stride, pieces)
+        (network, critic), paced, kl = descend(r, loss, trained, stride, rows, pieces)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, critic=critic, **paced), kl
 

@@ -5,6 +5,7 @@ observations, updates of the policy through its critics. Departures: critics see
 2018), their atoms lie where the rewards seen so far allow returns, and networks and batches are as small as one core likes them.
 """
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -24,9 +25,10 @@ from .batches import Batches, Rule
 from .critics import Ahead, Critic, critics_loss, followed_by, judged, new_critics, targets
 from .distributional import atoms, bounds
 from .experience import Sight, known_width
+from .in_row import InRow
 from .judged import eyes_of, normal, noticed, undoubted
 from .learning import HOLD, Learning, Method, Place
-from .replay import Replay, Rows, inserted, new_replay, sampled
+from .replay import Replay, Rows, Sampled, inserted, new_replay, sampled
 from .squash import is_feed_forward, require_feed_forward
 
 
@@ -113,6 +115,19 @@ class Choice(NamedTuple):
     bonus: Float[Array, " row"]
 
 
+class Changing(NamedTuple):
+    """What updates change, each in one row."""
+
+    actor: Any
+    """The policy's network and what it explores with."""
+    critics: Any
+    slow: Any
+    mover: Any
+    """The optimizer of the actor."""
+    settler: Any
+    """That of the critics."""
+
+
 class OffPolicyRule(Rule):
     """Critics learn from what is remembered, the policy from its critics."""
 
@@ -122,7 +137,9 @@ class OffPolicyRule(Rule):
         like = begin_with or new_policy(interface, observe, Shape(recipe.hidden), jax.random.key(0))
         require_feed_forward(like, recipe.word)
         self._adam = optax.adam(recipe.rate)
-        self._static = eqx.partition((like, self.beside(jax.random.key(0))), eqx.is_array)[1]
+        beside, self._known = self.beside(jax.random.key(0)), known_width(place)
+        self._static = eqx.partition((like, beside), eqx.is_array)[1]
+        self._actor, self._judge = InRow((like.network, beside)), InRow(self._new_critics(jax.random.key(0)))
         self._warm_up = recipe.warm_up if begin_with is None else 0
         self._hold = 0 if begin_with is None else HOLD * recipe.budget
 
@@ -151,15 +168,17 @@ class OffPolicyRule(Rule):
         keys, r, interface = jax.random.split(key, 3), self.recipe, self.place.simulator.interface
         policy = self.begin_with or new_policy(interface, self.place.task.observe, Shape(r.hidden), keys[0])
         observed = eyes_of(policy, self.begin_with is not None)
-        known = known_width(self.place)
-        critics = new_critics((known + interface.command_width, r.atoms), r.critic_hidden, keys[1])
-        beside = self.beside(keys[2])
+        critics, beside = self._new_critics(keys[1]), self.beside(keys[2])
         mover, judge = (self._adam.init(eqx.filter(x, eqx.is_array)) for x in ((policy.network, beside), critics))
-        replay = new_replay(r.slots, r.worlds, known, interface.command_width)
+        replay = new_replay(r.slots, r.worlds, self._known, interface.command_width)
         return Learner(
-            policy, beside, critics, critics, (mover, judge), observed, new_normaliser(known), jnp.zeros(2), replay,
+            policy, beside, critics, critics, (mover, judge), observed, new_normaliser(self._known), jnp.zeros(2), replay,
             jnp.zeros((), int),
         )  # fmt: skip
+
+    def _new_critics(self, key: PRNGKeyArray) -> Critic:
+        sizes = self._known + self.place.simulator.interface.command_width, self.recipe.atoms
+        return new_critics(sizes, self.recipe.critic_hidden, key)
 
     def policy(self, learner: Learner) -> NetworkPolicy:
         return learner.policy
@@ -189,70 +208,76 @@ class OffPolicyRule(Rule):
 
     def _updated(self, learner: Learner, key: PRNGKeyArray) -> tuple[Learner, dict[str, Any]]:
         """After as many updates as a batch is worth; none while commands are random."""
-        changing = (learner.policy.network, learner.beside, learner.critics, learner.slow, learner.optimizers)
-        arrays, static = eqx.partition(changing, eqx.is_array)
+        actor, judge, (mover, settler) = self._actor, self._judge, learner.optimizers
+        begun = Changing(
+            actor.flat((learner.policy.network, learner.beside)), judge.flat(learner.critics), judge.flat(learner.slow),
+            actor.flat(mover), judge.flat(settler),
+        )  # fmt: skip
 
-        def one(arrays: Any, key: PRNGKeyArray) -> Any:
-            changed, notes = self._update(learner, eqx.combine(arrays, static), key)
-            return eqx.partition(changed, eqx.is_array)[0], notes
+        def every(changing: Changing) -> Any:
+            r, keys = self.recipe, jax.random.split(key)
+            shape = r.updates, r.critic_updates, r.rows
+            rows = sampled(learner.replay, math.prod(shape), r.ahead, r.discount, keys[0])
+            rows = jax.tree.map(lambda x: x.reshape(*shape, *x.shape[1:]), rows)
+            each = rows, jax.random.split(keys[1], r.updates)
+            changing, notes = jax.lax.scan(lambda c, x: self._update(learner, c, *x), changing, each)
+            return changing, jax.tree.map(jnp.mean, notes)
 
-        def every(arrays: Any) -> Any:
-            arrays, notes = jax.lax.scan(one, arrays, jax.random.split(key, self.recipe.updates))
-            return arrays, jax.tree.map(jnp.mean, notes)
+        def none(changing: Changing) -> Any:
+            return changing, {name: jnp.full((), jnp.nan) for name in ("surprise", "value")}
 
-        def none(arrays: Any) -> Any:
-            return arrays, {name: jnp.full((), jnp.nan) for name in ("surprise", "value")}
+        done, notes = jax.lax.cond(learner.taken > self._warm_up, every, none, begun)
+        network, beside = actor.shaped(done.actor)
+        learner = learner._replace(
+            policy=eqx.tree_at(lambda p: p.network, learner.policy, network), beside=beside,
+            critics=judge.shaped(done.critics), slow=judge.shaped(done.slow),
+            optimizers=(actor.restored(done.mover, mover), judge.restored(done.settler, settler)),
+        )  # fmt: skip
+        return learner, notes
 
-        arrays, notes = jax.lax.cond(learner.taken > self._warm_up, every, none, arrays)
-        network, beside, critics, slow, optimizers = eqx.combine(arrays, static)
-        policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
-        return learner._replace(policy=policy, beside=beside, critics=critics, slow=slow, optimizers=optimizers), notes
-
-    def _update(self, learner: Learner, changing: Any, key: PRNGKeyArray) -> Any:
+    def _update(self, learner: Learner, changing: Changing, rows: Sampled, key: PRNGKeyArray) -> Any:
         """Critics a few times, then once the policy."""
-        network, beside, critics, slow, (mover, judge) = changing
-        keys, r = jax.random.split(key), self.recipe
+        keys = jax.random.split(key, self.recipe.critic_updates + 1)
+        network, beside = self._actor.shaped(changing.actor)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
-        arrays, static = eqx.partition((critics, slow, judge), eqx.is_array)
+        changing, surprise = jax.lax.scan(
+            lambda c, x: self._critics(learner, c, (policy, beside), *x), changing, (rows, keys[1:])
+        )
+        changing, value = self._policy(learner, changing, rows.known[-1], keys[0])
+        return changing, {"surprise": surprise.mean(), "value": value}
 
-        def one(arrays: Any, key: PRNGKeyArray) -> Any:
-            changed, *found = self._critics(learner, (policy, beside, *eqx.combine(arrays, static)), key)
-            return eqx.partition(changed, eqx.is_array)[0], found
-
-        arrays, (known, surprise) = jax.lax.scan(one, arrays, jax.random.split(keys[0], r.critic_updates))
-        critics, slow, judge = eqx.combine(arrays, static)
-        (network, beside), mover, value = self._policy(learner, (network, beside, critics, mover), known[-1], keys[1])
-        return (network, beside, critics, slow, (mover, judge)), {"surprise": surprise.mean(), "value": value}
-
-    def _critics(self, learner: Learner, changing: Any, key: PRNGKeyArray) -> Any:
-        r, (policy, beside, critics, slow, state) = self.recipe, changing
-        keys = jax.random.split(key)
-        rows = sampled(learner.replay, r.rows, r.ahead, r.discount, keys[0])
+    def _critics(
+        self, learner: Learner, changing: Changing, actor: tuple[Any, Any], rows: Sampled, key: PRNGKeyArray
+    ) -> tuple[Changing, Float[Array, ""]]:
+        r, (policy, beside) = self.recipe, actor
         known, after = (self._normal(learner, x) for x in (rows.known, rows.known_next))
-        choice = self.foreseen(policy, beside, rows.known_next[:, : len(policy.shift)], keys[1])
+        choice = self.foreseen(policy, beside, rows.known_next[:, : len(policy.shift)], key)
         ahead = Ahead(rows.gained / self._unit(learner), rows.weight, after, choice.unit, choice.bonus)
-        target = targets(slow, ahead, self._atoms(learner), r.pessimistic)
-        loss, grads = eqx.filter_value_and_grad(critics_loss)(critics, known, rows.unit, target)
-        changes, state = self._adam.update(grads, state, eqx.filter(critics, eqx.is_array))
-        critics = eqx.apply_updates(critics, changes)
-        return (critics, followed_by(slow, critics, r.follow), state), rows.known, loss
+        target = targets(self._judge.shaped(changing.slow), ahead, self._atoms(learner), r.pessimistic)
+        loss, grads = jax.value_and_grad(lambda x: critics_loss(self._judge.shaped(x), known, rows.unit, target))(
+            changing.critics
+        )
+        changes, settler = self._adam.update(grads, changing.settler)
+        critics = changing.critics + changes
+        slow = followed_by(changing.slow, critics, r.follow)
+        return changing._replace(critics=critics, slow=slow, settler=settler), loss
 
-    def _policy(self, learner: Learner, changing: Any, known: Any, key: PRNGKeyArray) -> Any:
-        network, beside, critics, state = changing
-        at, usual = self._atoms(learner), self._normal(learner, known)
+    def _policy(self, learner: Learner, changing: Changing, known: Any, key: PRNGKeyArray) -> Any:
+        at, usual, critics = self._atoms(learner), self._normal(learner, known), self._judge.shaped(changing.critics)
         seen = known[:, : len(learner.policy.shift)]
 
-        def loss(moved: Any) -> Any:
-            policy = eqx.tree_at(lambda p: p.network, learner.policy, moved[0])
-            choice = self.intended(policy, moved[1], seen, key)
+        def loss(row: Any) -> Any:
+            network, beside = self._actor.shaped(row)
+            policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
+            choice = self.intended(policy, beside, seen, key)
             value = judged(critics, usual, choice.unit, at, self.recipe.pessimistic)
             return -(value + choice.bonus).mean(), (choice.bonus, value.mean())
 
-        grads, (bonus, value) = eqx.filter_grad(loss, has_aux=True)((network, beside))
-        changes, state = self._adam.update(grads, state, eqx.filter((network, beside), eqx.is_array))
-        moving = learner.taken >= self._hold
-        network, beside = eqx.apply_updates((network, beside), jax.tree.map(lambda c: moving * c, changes))
-        return (network, self.settled(beside, bonus)), state, value
+        grads, (bonus, value) = jax.grad(loss, has_aux=True)(changing.actor)
+        changed: tuple[Any, Any] = self._adam.update(grads, changing.mover)
+        moved, mover = changing.actor + (learner.taken >= self._hold) * changed[0], changed[1]
+        network, beside = self._actor.shaped(moved)
+        return changing._replace(actor=self._actor.flat((network, self.settled(beside, bonus))), mover=mover), value
 
     def _unit(self, learner: Learner) -> Float[Array, ""]:
         """Values are told in the largest reward so far, whatever the task pays in."""

@@ -152,18 +152,18 @@ class PpoRule(Criticized):
     def _epochs(self, learner: Learner, rows: dict[str, Any], begun: Any, key: PRNGKeyArray) -> tuple[Learner, Any]:
         r, moving = self.recipe, learner.taken >= learner.hold
         whole = isinstance(learner.policy.network, Recall)
+        # What has a memory learns stretches, world by world; else every period of every world is a row.
+        rows = jax.tree.map(lambda x: x.swapaxes(0, 1) if whole else x.reshape(-1, *x.shape[2:]), rows)
         count = r.worlds if whole else r.worlds * r.steps
-        rows = rows if whole else jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), rows)
 
-        def loss(trained: Any, piece: Any) -> tuple[Any, Any]:
-            mine = jax.tree.map(lambda x: x[:, piece] if whole else x[piece], rows)
-            return self._loss(trained, mine, jax.tree.map(lambda x: x[piece], begun))
+        def loss(trained: Any, mine: Any) -> tuple[Any, Any]:
+            rows, memory = mine
+            return self._loss(trained, jax.tree.map(lambda x: x.swapaxes(0, 1), rows) if whole else rows, memory)
 
         trained = (learner.policy.network, learner.log_noise, learner.critic)
         stride = Stride(learner.optimizer, learner.rate, learner.taken, (moving, moving, 1.0))
-        (network, noise, critic), paced, kl = descend(
-            r, loss, trained, stride, orders(count, r.epochs, r.minibatches, key)
-        )
+        pieces = orders(count, r.epochs, r.minibatches, key)
+        (network, noise, critic), paced, kl = descend(r, loss, trained, stride, (rows, begun), pieces)
         policy = eqx.tree_at(lambda p: p.network, learner.policy, network)
         return learner._replace(policy=policy, log_noise=noise, critic=critic, **paced), kl
 

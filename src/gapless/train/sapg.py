@@ -196,8 +196,7 @@ class SapgRule(Rule):
         stride = Stride(learner.optimizer, learner.rate, learner.taken, (moving, moving, moving, 1.0))
         pieces = orders(len(rows["gain"]), r.epochs, r.minibatches, key)
 
-        def loss(trained: Any, piece: Any) -> tuple[Any, Any]:
-            mine = jax.tree.map(lambda x: x[piece], rows)
+        def loss(trained: Any, mine: dict[str, Any]) -> tuple[Any, Any]:
             weight = jnp.where(mine["own"] > 0, 1.0, r.aggregate)
             now = self._likelihood(trained[:3], mine)
             value = _valued(trained[3], trained[1], mine["known"], mine["block"])
@@ -208,7 +207,7 @@ class SapgRule(Rule):
             losses = weight * (0.5 * (value - mine["target"]) ** 2 - gained)
             return losses.mean() - (self._bonus @ trained[2].sum(-1)) / r.blocks, kl
 
-        (network, embeddings, noise, critic), paced, kl = descend(r, loss, trained, stride, pieces)
+        (network, embeddings, noise, critic), paced, kl = descend(r, loss, trained, stride, rows, pieces)
         return learner._replace(network=network, embeddings=embeddings, log_noise=noise, critic=critic, **paced), kl
 
     def _likelihood(self, actor: tuple[Any, Any, Any], rows: dict[str, Any]) -> Float[Array, "*row"]:
