@@ -71,11 +71,11 @@ class Loop:
     def _stepped(self, weights: Any, state: Any, carry: Carry, last: Any, key: PRNGKeyArray, steps: int) -> Any:
         # Keys are drawn at once and handed over as plain numbers: a split costs a dispatch.
         keys = np.asarray(jax.random.key_data(jax.random.split(key, (steps, 4))))
-        rows: list[Record] = []
+        turn, rows = self._turn.holding(weights), list[Record]()
         for k in range(steps):
             command = {name: np.asarray(v) for name, v in last["command"].items()}
             state, seen, privileged = _single(self.simulator.step(state, command, keys[k, 0]))
-            looked, restart, outcome, carry, command, acted = self._turn(weights, carry, seen, privileged, keys[k, 2:])
+            looked, restart, outcome, carry, command, acted = turn(carry, seen, privileged, keys[k, 2:])
             rows.append({**last["acted"], **outcome})
             where = np.asarray(restart.where)
             if where.any():

@@ -15,12 +15,26 @@ class Passing:
         self._calls: dict[Any, Callable[[list], Any]] = {}
 
     def __call__(self, *inputs: Any) -> Any:
-        flat, structure = jax.tree.flatten(inputs)
-        form = structure, *((x.shape, x.dtype) for x in flat)
-        call = self._calls.get(form)
-        if call is None:
-            call = self._calls[form] = _compiled(self._function, inputs)
-        return call(flat)
+        return self.holding(inputs[0])(*inputs[1:])
+
+    def holding(self, first: Any) -> Callable[..., Any]:
+        """The same with its first input as it is now, for calls whose other inputs keep their shapes as long as they keep their
+        structure: what stays is not taken apart and looked at for every call."""
+        held, held_structure = jax.tree.flatten(first)
+        held_form = held_structure, *((x.shape, x.dtype) for x in held)
+        known: dict[Any, Callable[[list], Any]] = {}
+
+        def call(*rest: Any) -> Any:
+            flat, structure = jax.tree.flatten(rest)
+            found = known.get(structure)
+            if found is None:
+                form = held_form, structure, *((x.shape, x.dtype) for x in flat)
+                if form not in self._calls:
+                    self._calls[form] = _compiled(self._function, (first, *rest))
+                found = known[structure] = self._calls[form]
+            return found(held + flat)
+
+        return call
 
 
 def _compiled(function: Callable[..., Any], inputs: Any) -> Callable[[list], Any]:
