@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 
 from gapless import robots
-from gapless.core import Block, Disturbance, GaplessError, Interface, Params, Point, Signals
+from gapless.core import Block, Disturbance, GaplessError, Interface, Log, Params, Point, Signals
 from gapless.learn.watch import Healthy, LearntWatch, LearnWatch, learn_watch
+from gapless.learn.watch_robot import by_own_episodes
+from gapless.learn.watch_rows import columns_of
 from gapless.nets.fitting import FitNetwork
+from gapless.nets.watch_apart import RUNAWAY, Apart
+from gapless.nets.watch_together import Together
 from gapless.nets.watched import Watched
 from gapless.robots.cartpole import INTERFACE
 from gapless.simulators import Disturbed, JaxCartpole, Rollout, logs_of, read_parameters
@@ -87,8 +91,47 @@ def test_a_robot_unlike_its_simulations_widens_what_is_still_well(
     commands = {"motor": 3 * np.sin(0.12 * np.arange(150))[:, None]}
     logs = [simulate(healthy.simulator, robot, commands, seed=k) for k in range(3)]
     wider = learn_watch(healthy, logs, RECIPE, jax.random.key(0))
-    assert wider.widened > 1.2
+    assert wider.widened > 1.2 and type(wider.watch) is Together
     assert np.all(wider.real <= 1 / RECIPE.margin + 1e-6)  # what the robot did is well by a margin
+
+
+ROBOT = {k: np.full(9, v) for k, v in NOISE.items()} | {"motor.gain": np.full(9, 1.1)}
+"""One whose motor is weaker than simulated."""
+
+
+@pytest.fixture(scope="module")
+def its_logs(healthy: Healthy) -> list[Log]:
+    rollout = Rollout(healthy.simulator.with_worlds(9), healthy.task)
+    return logs_of(rollout.run(healthy.policy, ROBOT, jax.random.key(3)), rollout.simulator)
+
+
+@pytest.fixture(scope="module")
+def own(healthy: Healthy, learnt: LearntWatch, its_logs: list[Log]) -> LearntWatch:
+    """A watch that has seen nine healthy episodes of that robot."""
+    simulated = healthy.episodes(9, jax.random.key(4))
+    return by_own_episodes(learnt.watch, simulated, [columns_of(log) for log in its_logs], RECIPE)
+
+
+def test_episodes_of_the_robot_say_what_is_well(own: LearntWatch) -> None:
+    assert len(own.real) == 9
+    assert np.all(own.real <= 1 / RECIPE.own_margin + 1e-6)
+    assert np.all(np.asarray(own.watch.threshold) >= RUNAWAY)
+
+
+@pytest.mark.slow
+def test_once_there_are_enough_of_them_sums_are_apart(healthy: Healthy, its_logs: list[Log]) -> None:
+    assert type(learn_watch(healthy, its_logs, RECIPE, jax.random.key(0)).watch) is Apart
+
+
+def test_a_fault_of_a_robot_that_was_seen_is_handed_over(healthy: Healthy, own: LearntWatch) -> None:
+    simulator: JaxCartpole = healthy.simulator.with_worlds(9)  # pyright: ignore[reportAssignmentType]
+    watched, last = Watched(healthy.policy, own.watch), []
+    for wrong in ([], [Disturbance("param", "motor.gain", times=0.7, from_s=1.5)]):
+        logs = logs_of(
+            Rollout(Disturbed(simulator, wrong), healthy.task).run(watched, ROBOT, jax.random.key(6)), simulator
+        )
+        last.append(np.array([np.abs(log.commands["motor"][-25:]).max() for log in logs]))
+    assert np.all(last[0] > 1.0) and np.all(last[1] == 0.0)
 
 
 def test_an_episode_that_is_over_at_once_cannot_be_watched(healthy: Healthy) -> None:

@@ -13,6 +13,8 @@ import pytest
 from gapless.core import Block, Channel, GaplessError, Interface, Params, Signals
 from gapless.nets.stored_watch import load_watch, new_watch, save_watch
 from gapless.nets.watch import Watch, Watching, turning
+from gapless.nets.watch_apart import Apart
+from gapless.nets.watch_together import Together
 from gapless.nets.watched import Watched
 
 MACHINE = Interface(
@@ -31,6 +33,13 @@ def expects_nothing(threshold: float, slack: float = 2.0, patience: float = 99.0
     look = eqx.tree_at(lambda v: (v.size, v.widen, v.scale), look, (ones, ones, jnp.ones_like(look.scale)))
     numbers = jnp.asarray(slack), jnp.asarray(threshold), jnp.full(2, patience)
     return eqx.tree_at(lambda w: (w.looks, w.slack, w.threshold, w.patience), watch, ((look,), *numbers))
+
+
+def expects_nothing_apart(threshold: float) -> Apart:
+    """The same with a sum for each number and sign, beyond a slack of one unit."""
+    watch = expects_nothing(99.0)
+    made = Apart.blank(watch.interface, watch.past, watch.looks)
+    return eqx.tree_at(lambda w: w.threshold, made, jnp.full((2, 2), threshold))
 
 
 def seen(watch: Watch, xs: list[float]) -> list[Watching]:
@@ -69,6 +78,33 @@ def test_the_alarm_stays_and_remembers_since_when_it_was_not_well() -> None:
     assert int(found[4].rising) == 3
 
 
+def test_sums_apart_know_which_number_is_off_and_to_which_side() -> None:
+    # Changes of 1, 4, 4, 0 … less a slack of 1 each; nothing is ever too low, and the other channel is well.
+    found = seen(expects_nothing_apart(99.0), [0, 1, 5, 9, 9, 9, 9, 9, 9, 9, 9])
+    assert [float(m.total[0, 0]) for m in found] == pytest.approx([0, 0, 3, 6, 5, 4, 3, 2, 1, 0, 0], abs=1e-4)
+    assert all(m.total[1].max() == 0 and m.total[0, 1] == 0 for m in found)
+
+
+def test_little_that_lasts_adds_up_apart_and_as_much_to_and_fro_does_not() -> None:
+    lasts, to_and_fro = (
+        [float(m.total.max()) for m in seen(expects_nothing_apart(99.0), xs)]
+        for xs in ([0.0, 1.5, 3.0, 4.5, 6.0, 7.5], [0.0, 1.5, 0.0, 1.5, 0.0, 1.5])
+    )
+    assert lasts == pytest.approx([0, 0.5, 1, 1.5, 2, 2.5], abs=1e-4)
+    assert max(to_and_fro) == pytest.approx(0.5, abs=1e-4)
+
+
+def test_an_alarm_apart_stays_and_names_the_number_that_was_off() -> None:
+    watch = expects_nothing_apart(5.0)
+    found = seen(watch, [0, 0, 0, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8])
+    assert [int(m.alarm) for m in found] == [-1] * 4 + [4] * 9
+    assert watch.blame(found[4]) == watch.blame(found[-1]) == (0, 0, 3)
+
+
+def test_one_mad_reading_is_no_fault_apart_either() -> None:
+    assert int(seen(expects_nothing_apart(5.5), [0, 0, 1e6, 1e6, 1e6, 1e6])[-1].alarm) == -1
+
+
 def test_one_mad_reading_is_no_fault() -> None:
     alarms = [int(m.alarm) for m in seen(expects_nothing(37.0), [0, 0, 1e6, 1e6, 1e6, 1e6])]
     assert alarms == [-1] * 6  # 20 at most in a period
@@ -105,17 +141,37 @@ def test_after_the_alarm_the_fallback_commands(fallback: Block | None) -> None:
     assert "x is 4.0 deviations from what was expected 0.10 s before" in notes["stopped"]
 
 
+def test_a_reading_that_stood_still_is_named() -> None:
+    policy = Watched(Always(0.7), expects_nothing(99.0, patience=3.0))
+    memory, step = policy.init(jax.random.key(0)), eqx.filter_jit(policy.step)
+    for k, x in enumerate([0.0, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2]):
+        memory, _ = step({}, memory, {"x": jnp.array([x]), "turn": jnp.array([0.1 * k])}, 0.1, jax.random.key(1))
+    notes = policy.notes(memory)
+    assert notes["stopped"] == "the monitor handed over at 0.60 s: x repeats itself bit for bit"
+    assert notes["trusted"] == 2
+
+
 def test_a_policy_that_raised_no_alarm_notes_nothing() -> None:
     policy = Watched(Always(0.7), expects_nothing(10.0))
     assert policy.notes(policy.init(jax.random.key(0))) == {}
 
 
-def test_a_watch_is_read_back_to_the_last_bit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [Together, Apart])
+def test_a_watch_is_read_back_to_the_last_bit(tmp_path: Path, kind: type[Watch]) -> None:
     made = new_watch(MACHINE, 3, (1, 4), (8, 2), jax.random.key(3))
+    made = kind.blank(made.interface, made.past, made.looks)
     save_watch(tmp_path, made)
     found = load_watch(tmp_path)
     assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(made), jax.tree.leaves(found), strict=True))
-    assert found.past == made.past and found.interface == made.interface
+    assert found.past == made.past and found.interface == made.interface and type(found) is kind
+
+
+def test_a_description_without_a_kind_is_of_a_watch_with_one_sum(tmp_path: Path) -> None:
+    save_watch(tmp_path, new_watch(MACHINE, 3, (1, 4), (8, 2), jax.random.key(3)))
+    said = json.loads((tmp_path / "watch.json").read_text())
+    assert said.pop("kind") == "together"
+    (tmp_path / "watch.json").write_text(json.dumps(said))
+    assert type(load_watch(tmp_path)) is Together
 
 
 def test_a_description_of_another_size_is_one_sentence(tmp_path: Path) -> None:

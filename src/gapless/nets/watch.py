@@ -3,12 +3,14 @@
 Each look predicts all measurements one horizon ahead, with a deviation, from a short history and the commands in between. It is a
 small network fitted to simulated episodes of the belief, sensor noise included, so that it knows how far apart healthy machines
 are; it costs microseconds, compiles with the policy, and needs no estimate of the state, which a step of physics would. What is
-off is counted in those deviations, freed of the correlations that healthy episodes have, and summed as Page (1954) does: the sum
-falls back to zero while all is well and crosses a threshold soon after it is not. A reading that repeats itself bit for bit, as
-none does that is alive, is off as well, however well it was expected.
+off is counted in those deviations and summed as Page (1954) does: a sum falls back to zero while all is well and crosses a
+threshold soon after it is not. What is summed is the kind of the watch: all together (`watch_together.py`) or each number apart
+(`watch_apart.py`). A reading that repeats itself bit for bit, as none does that is alive, is off as well, however well it was
+expected.
 """
 
-from typing import NamedTuple
+from abc import abstractmethod
+from typing import NamedTuple, Self
 
 import equinox as eqx
 import jax
@@ -20,8 +22,6 @@ from gapless.core import Interface, Signals
 
 LEAST, MOST = -7.0, 3.0
 """Logarithms of the smallest and largest deviation of a look, in typical changes of its measurement."""
-RUNAWAY = 20.0
-"""One period adds no more than this to the sum: a single bad reading is not a fault."""
 
 
 class Past(eqx.Module):
@@ -82,10 +82,10 @@ class Watching(NamedTuple):
     count: Array
     """Measurements until now."""
     still: Float[Array, " width"]
-    """For how many measurements in a row each number has repeated itself."""
-    total: Array
-    """What has added up since the last time all was well."""
-    rising: Array
+    """For how many measurements in a row each number has repeated itself; until the alarm."""
+    total: Float[Array, "*sum"]
+    """What each sum has come to since the last time all was well; until the alarm."""
+    rising: Float[Array, "*sum"]
     """The measurement since which it adds up."""
     alarm: Array
     """The measurement at which it was too much; −1 while it is not."""
@@ -93,30 +93,50 @@ class Watching(NamedTuple):
     """What was off at the alarm, in deviations; before it, what is off now."""
 
 
+class Blame(NamedTuple):
+    """Which expectation was not met."""
+
+    look: int
+    column: int
+    """The measured number that was off."""
+    since: int
+    """The measurement since which it was."""
+
+
 class Watch(eqx.Module):
-    """Looks over several horizons, and when what they see is too much."""
+    """Looks over several horizons, and when what they see is too much; what is summed, each kind says for itself."""
 
     interface: Interface = eqx.field(static=True)
     past: Past
     looks: tuple[Look, ...]
-    whiten: Float[Array, "number number"]
-    """Makes what is off in healthy episodes uncorrelated and of size one."""
-    slack: Float[Array, ""]
-    """Mean square of what is off that is still well."""
-    threshold: Float[Array, ""]
     patience: Float[Array, " width"]
     """How often in a row each number may repeat itself bit for bit."""
+    threshold: eqx.AbstractVar[Float[Array, "*sum"]]
+    """What each sum may come to."""
+
+    @classmethod
+    @abstractmethod
+    def blank(cls, interface: Interface, past: Past, looks: tuple[Look, ...]) -> Self:
+        """A watch that is alarmed by nothing."""
+
+    @abstractmethod
+    def added(self, total: Float[Array, "*sum"], off: Float[Array, "look width"]) -> Float[Array, "*sum"]:
+        """The sums after a period in which so much was off."""
+
+    @abstractmethod
+    def blame(self, memory: Watching) -> Blame:
+        """What was wrong where a sum was too high."""
 
     @property
     def longest(self) -> int:
         return max(look.ahead for look in self.looks)
 
     def begin(self) -> Watching:
-        rows, none = self.longest + self.past.frames, jnp.zeros((), int)
+        rows, none, sums = self.longest + self.past.frames, jnp.zeros((), int), jnp.zeros_like(self.threshold)
         width, sent = self.interface.measurement_width, jnp.zeros((rows, self.interface.command_width))
         off = jnp.zeros((len(self.looks), width))
         still = jnp.zeros(width)
-        return Watching(jnp.zeros((rows, width)), sent, none, still, jnp.zeros(()), none, none - 1, off)
+        return Watching(jnp.zeros((rows, width)), sent, none, still, sums, sums, none - 1, off)
 
     def see(self, memory: Watching, measurement: Signals) -> Watching:
         """Take a measurement; the first one is taken to have been before it, too."""
@@ -124,24 +144,20 @@ class Watch(eqx.Module):
         seen = jnp.where(memory.count > 0, jnp.concatenate([now[None], memory.seen[:-1]]), now)
         off = jnp.stack([look.off(self.past, seen, memory.sent) for look in self.looks])
         off = jnp.where(memory.count >= self.longest, jnp.nan_to_num(off, nan=1e3), 0.0)
-        total = jnp.maximum(memory.total + jnp.minimum(self.size(off), RUNAWAY) - self.slack, 0.0)
-        total = jnp.where(memory.count >= self.longest, total, 0.0)
+        total = self.added(memory.total, off)
         still = jnp.where((memory.count > 0) & (now == memory.seen[0]), memory.still + 1, 0.0)
-        over = (memory.alarm < 0) & ((total > self.threshold) | (still > self.patience).any())
+        well = memory.alarm < 0
+        over = well & ((total > self.threshold).any() | (still > self.patience).any())
         return Watching(
             seen,
             memory.sent,
             memory.count + 1,
-            still,
-            total,
-            jnp.where(total > 0, memory.rising, memory.count + 1),
+            jnp.where(well, still, memory.still),
+            jnp.where(well, total, memory.total),
+            jnp.where(well & (total <= 0), memory.count + 1.0, memory.rising),
             jnp.where(over, memory.count, memory.alarm),
-            jnp.where(memory.alarm < 0, off, memory.off),
+            jnp.where(well, off, memory.off),
         )
-
-    def size(self, off: Float[Array, "look width"]) -> Float[Array, ""]:
-        """The mean square of what is off, in units of healthy episodes."""
-        return jnp.mean(jnp.square(self.whiten @ off.reshape(-1)))
 
     def send(self, memory: Watching, command: Signals) -> Watching:
         """Take the command that is sent now, as far as its limits let it pass."""
