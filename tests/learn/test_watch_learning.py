@@ -1,6 +1,7 @@
 """A watch learned from a belief: healthy episodes do not alarm it, a motor that weakens in the middle of one does."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from gapless.learn.watch import Healthy, LearntWatch, LearnWatch, learn_watch
 from gapless.learn.watch_robot import by_own_episodes
 from gapless.learn.watch_rows import columns_of
 from gapless.nets.fitting import FitNetwork
-from gapless.nets.watch_apart import RUNAWAY, Apart
+from gapless.nets.watch_apart import Apart, one_reading
 from gapless.nets.watch_together import Together
 from gapless.nets.watched import Watched
 from gapless.robots.cartpole import INTERFACE
@@ -113,9 +114,19 @@ def own(healthy: Healthy, learnt: LearntWatch, its_logs: list[Log]) -> LearntWat
 
 
 def test_episodes_of_the_robot_say_what_is_well(own: LearntWatch) -> None:
-    assert len(own.real) == 9
+    assert len(own.real) == 9 and all(look.lean is not None for look in own.watch.looks)
     assert np.all(own.real <= 1 / RECIPE.own_margin + 1e-6)
-    assert np.all(np.asarray(own.watch.threshold) >= RUNAWAY)
+    assert np.all(np.asarray(own.watch.threshold) >= one_reading() - 1e-4)
+
+
+@pytest.mark.slow
+def test_looks_that_would_gain_little_stay_as_they_are(
+    healthy: Healthy, learnt: LearntWatch, its_logs: list[Log]
+) -> None:
+    simulated, rows = healthy.episodes(16, jax.random.key(4)), [columns_of(log) for log in its_logs]
+    found = by_own_episodes(learnt.watch, simulated, rows, replace(RECIPE, pays=0.0))
+    assert all(look.lean is None for look in found.watch.looks) and found.widened > 1.0
+    assert np.all(found.real <= 1 / RECIPE.margin + 1e-6) and np.mean(found.simulated > 1) < 0.1
 
 
 @pytest.mark.slow

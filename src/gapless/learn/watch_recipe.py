@@ -36,11 +36,11 @@ class LearnWatch:
     margin: float = 1.4
     """The threshold is this many times what the others stay below."""
     enough: int = 8
-    """Healthy episodes of the robot from which on they alone say what is well."""
-    own_slack: float = 0.5
-    """Deviations that are still well where they do."""
-    own_margin: float = 3.4
-    """How many times what these come to is still well: a dozen of them have not shown all that is."""
+    """Healthy episodes of the robot from which on each number is summed apart."""
+    pays: float = 0.6
+    """Share of what is off, in squares, that looks must leave over to lean towards the robot."""
+    own_margin: float = 1.85
+    """How many times what its own episodes come to is still well where they do: a dozen have not shown all that is."""
 
     def __post_init__(self) -> None:
         if min(self.worlds, self.frames - 1, *self.horizons) < 1 or not 0 < self.false_alarms < 0.1:

@@ -50,7 +50,7 @@ def _watched(watch: Watch, seen: Array, sent: Array) -> tuple[Array, Array]:
     def one(seen: Array, sent: Array) -> Any:
         def turn(memory: Any, row: Any) -> Any:
             memory = watch.see(memory, unstack(row[0], interface.measurement_widths))
-            return watch.send(memory, unstack(row[1], interface.command_widths)), (memory.off, memory.total)
+            return watch.send(memory, unstack(row[1], interface.command_widths)), (memory.offs[0], memory.total)
 
         return jax.lax.scan(turn, watch.begin(), (seen, sent))[1]
 
@@ -67,6 +67,22 @@ def offs_of(
 def sums_of(watch: Watch, seen: Array | np.ndarray, sent: Array | np.ndarray) -> Float[np.ndarray, " episode *sum"]:
     """The largest that each sum comes to in each episode, for a watch that is alarmed by nothing."""
     return np.asarray(_watched(watch, jnp.asarray(seen), jnp.asarray(sent))[1]).max(axis=0)
+
+
+@eqx.filter_jit
+def _summed(watch: Watch, off: Float[Array, "step look width"]) -> Float[Array, " step *sum"]:
+    def turn(carry: Any, row: Array) -> Any:
+        offs = jnp.concatenate([row[None], carry[1][:-1]])
+        total = watch.summed(carry[0], offs)
+        return (total, offs), total
+
+    begun = watch.begin()
+    return jax.lax.scan(turn, (begun.total, begun.offs), off)[1]
+
+
+def largest(watch: Watch, off: Float[np.ndarray, "step look width"]) -> Float[np.ndarray, "*sum"]:
+    """The largest that each sum comes to in an episode in which so much is off."""
+    return np.maximum(np.asarray(_summed(watch, jnp.asarray(off, jnp.float32))).max(axis=0), 0.0)
 
 
 def patience(simulated: Simulated, own: Own) -> Float[Array, " width"]:

@@ -9,7 +9,7 @@ import jax
 from gapless.core import Interface
 
 from .described import Described
-from .watch import Look, Past, Watch, new_look, turning
+from .watch import Look, Past, Watch, leaning, new_look, turning
 from .watch_apart import Apart
 from .watch_together import Together
 
@@ -27,6 +27,7 @@ def save_watch(folder: Path, watch: Watch) -> None:
         watch,
         {
             "kind": next(name for name, kind in KINDS.items() if type(watch) is kind),
+            "leans": watch.looks[0].lean is not None,
             "interface": watch.interface.to_dict(),
             "frames": watch.past.frames,
             "horizons": [look.ahead for look in watch.looks],
@@ -61,7 +62,10 @@ def _unlearned(description: dict[str, Any]) -> Watch:
     sizes = [int(description["frames"]), *(int(description["hidden"][k]) for k in ("width", "depth"))]
     if not horizons or not all(1 <= n <= MOST for n in (*sizes, *horizons, len(horizons))) or sizes[0] < 2:
         raise ValueError(f"sizes {sizes} and horizons {horizons!r:.60} are not those of a watch")
-    return eqx.filter_eval_shape(
-        lambda key: kind.blank(interface, *_new_looks(interface, sizes[0], horizons, (sizes[1], sizes[2]), key)),
-        jax.random.key(0),
-    )
+    leans = description.get("leans") is True
+
+    def blank(key: Any) -> Watch:
+        past, looks = _new_looks(interface, sizes[0], horizons, (sizes[1], sizes[2]), key)
+        return kind.blank(interface, past, tuple(leaning(look) for look in looks) if leans else looks)
+
+    return eqx.filter_eval_shape(blank, jax.random.key(0))

@@ -3,13 +3,13 @@
 Each look predicts all measurements one horizon ahead, with a deviation, from a short history and the commands in between. It is a
 small network fitted to simulated episodes of the belief, sensor noise included, so that it knows how far apart healthy machines
 are; it costs microseconds, compiles with the policy, and needs no estimate of the state, which a step of physics would. What is
-off is counted in those deviations and summed as Page (1954) does: a sum falls back to zero while all is well and crosses a
-threshold soon after it is not. What is summed is the kind of the watch: all together (`watch_together.py`) or each number apart
-(`watch_apart.py`). A reading that repeats itself bit for bit, as none does that is alive, is off as well, however well it was
-expected.
+off is counted in those deviations and summed over time, until a sum crosses its threshold. What is summed is the kind of the
+watch: all together (`watch_together.py`) or each number apart (`watch_apart.py`). A reading that repeats itself bit for bit, as
+none does that is alive, is off as well, however well it was expected.
 """
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import equinox as eqx
@@ -19,6 +19,8 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Interface, Signals
+
+from .watch_lean import Lean, blank_lean
 
 LEAST, MOST = -7.0, 3.0
 """Logarithms of the smallest and largest deviation of a look, in typical changes of its measurement."""
@@ -59,19 +61,36 @@ class Look(eqx.Module):
     """What real logs make of the deviations; 1 where they are as simulated."""
     straight: eqx.nn.Linear
     bent: eqx.nn.MLP
+    lean: Lean | None = None
+    """What one robot adds to what is expected of all; none where it has not been asked."""
 
     def __call__(self, features: Float[Array, " feature"]) -> tuple[Float[Array, " width"], Float[Array, " width"]]:
         """The expected change and the logarithm of its deviation, both in typical changes."""
-        normal = jnp.clip((features - self.shift) * self.scale, -10, 10)
+        normal, width = self.normal(features), self.size.shape[0]
         out = self.bent(normal)
-        width = self.size.shape[0]
         return self.straight(normal) + out[:width], jnp.clip(out[width:], LEAST, MOST)
+
+    def normal(self, features: Float[Array, " feature"]) -> Float[Array, " feature"]:
+        return jnp.clip((features - self.shift) * self.scale, -10, 10)
+
+    def basis(self, features: Float[Array, " feature"]) -> Float[Array, " basis"]:
+        """What it reads, its last hidden layer and a one: all that a robot may lean on."""
+        hidden = normal = self.normal(features)
+        for layer in self.bent.layers[:-1]:
+            hidden = jnp.tanh(layer(hidden))
+        return jnp.concatenate([normal, hidden, jnp.ones(1)])
+
+    def missed(self, features: Float[Array, " feature"], came: Float[Array, " width"]) -> Float[Array, " width"]:
+        """What came of it against what was expected, in deviations."""
+        mean, spread = self(features)
+        off = (came / self.size - mean) / jnp.exp(spread)
+        if self.lean is not None:
+            off = self.lean(off, self.basis(features) / jnp.exp(spread)[:, None])
+        return off / self.widen
 
     def off(self, past: Past, seen: Array, sent: Array) -> Float[Array, " width"]:
         """The newest measurement against what was expected of it, in deviations."""
-        mean, spread = self(past.features(seen, sent, self.ahead))
-        came = past.change(seen[0], seen[self.ahead]) / self.size
-        return (came - mean) / (jnp.exp(spread) * self.widen)
+        return self.missed(past.features(seen, sent, self.ahead), past.change(seen[0], seen[self.ahead]))
 
 
 class Watching(NamedTuple):
@@ -84,13 +103,13 @@ class Watching(NamedTuple):
     still: Float[Array, " width"]
     """For how many measurements in a row each number has repeated itself; until the alarm."""
     total: Float[Array, "*sum"]
-    """What each sum has come to since the last time all was well; until the alarm."""
+    """What each sum has come to; until the alarm."""
     rising: Float[Array, "*sum"]
-    """The measurement since which it adds up."""
+    """The measurement since which it is above zero."""
     alarm: Array
     """The measurement at which it was too much; −1 while it is not."""
-    off: Float[Array, "look width"]
-    """What was off at the alarm, in deviations; before it, what is off now."""
+    offs: Float[Array, "recent look width"]
+    """What was off lately, in deviations, newest first; until the alarm."""
 
 
 class Blame(NamedTuple):
@@ -119,9 +138,14 @@ class Watch(eqx.Module):
     def blank(cls, interface: Interface, past: Past, looks: tuple[Look, ...]) -> Self:
         """A watch that is alarmed by nothing."""
 
+    @property
     @abstractmethod
-    def added(self, total: Float[Array, "*sum"], off: Float[Array, "look width"]) -> Float[Array, "*sum"]:
-        """The sums after a period in which so much was off."""
+    def recent(self) -> int:
+        """Periods whose offs it remembers."""
+
+    @abstractmethod
+    def summed(self, total: Float[Array, "*sum"], offs: Float[Array, "recent look width"]) -> Float[Array, "*sum"]:
+        """The sums after a period, from those before it and what was off lately."""
 
     @abstractmethod
     def blame(self, memory: Watching) -> Blame:
@@ -134,9 +158,9 @@ class Watch(eqx.Module):
     def begin(self) -> Watching:
         rows, none, sums = self.longest + self.past.frames, jnp.zeros((), int), jnp.zeros_like(self.threshold)
         width, sent = self.interface.measurement_width, jnp.zeros((rows, self.interface.command_width))
-        off = jnp.zeros((len(self.looks), width))
+        offs = jnp.zeros((self.recent, len(self.looks), width))
         still = jnp.zeros(width)
-        return Watching(jnp.zeros((rows, width)), sent, none, still, sums, sums, none - 1, off)
+        return Watching(jnp.zeros((rows, width)), sent, none, still, sums, sums, none - 1, offs)
 
     def see(self, memory: Watching, measurement: Signals) -> Watching:
         """Take a measurement; the first one is taken to have been before it, too."""
@@ -144,7 +168,8 @@ class Watch(eqx.Module):
         seen = jnp.where(memory.count > 0, jnp.concatenate([now[None], memory.seen[:-1]]), now)
         off = jnp.stack([look.off(self.past, seen, memory.sent) for look in self.looks])
         off = jnp.where(memory.count >= self.longest, jnp.nan_to_num(off, nan=1e3), 0.0)
-        total = self.added(memory.total, off)
+        offs = jnp.concatenate([off[None], memory.offs[:-1]])
+        total = self.summed(memory.total, offs)
         still = jnp.where((memory.count > 0) & (now == memory.seen[0]), memory.still + 1, 0.0)
         well = memory.alarm < 0
         over = well & ((total > self.threshold).any() | (still > self.patience).any())
@@ -156,7 +181,7 @@ class Watch(eqx.Module):
             jnp.where(well, total, memory.total),
             jnp.where(well & (total <= 0), memory.count + 1.0, memory.rising),
             jnp.where(over, memory.count, memory.alarm),
-            jnp.where(well, off, memory.off),
+            jnp.where(well, offs, memory.offs),
         )
 
     def send(self, memory: Watching, command: Signals) -> Watching:
@@ -179,6 +204,12 @@ def new_look(past: Past, interface: Interface, ahead: int, hidden: tuple[int, in
         eqx.nn.Linear(features, width, key=keys[0]),
         eqx.nn.MLP(features, 2 * width, *hidden, activation=jnp.tanh, key=keys[1]),
     )
+
+
+def leaning(look: Look) -> Look:
+    """The look with a correction of nothing."""
+    basis = len(look.shift) + look.bent.width_size + 1
+    return replace(look, lean=blank_lean(len(look.size), basis))
 
 
 def turning(interface: Interface) -> tuple[bool, ...]:

@@ -1,6 +1,7 @@
 """A watch with one sum for all that is off: it sees what jumps, wherever it does, and needs no episode of the robot's own.
 
-What is off is freed of the correlations that healthy episodes have, so that its mean square is one in them.
+What is off is freed of the correlations that healthy episodes have, so that its mean square is one in them, and summed as Page
+(1954) does: the sum falls back to zero while all is well.
 """
 
 from typing import Self
@@ -32,11 +33,15 @@ class Together(Watch):
         whiten = jnp.eye(len(looks) * width)
         return cls(interface, past, looks, jnp.full(width, jnp.inf), whiten, jnp.ones(()), never)
 
-    def added(self, total: Float[Array, ""], off: Float[Array, "look width"]) -> Float[Array, ""]:
-        size = jnp.mean(jnp.square(self.whiten @ off.reshape(-1)))
+    @property
+    def recent(self) -> int:
+        return 1
+
+    def summed(self, total: Float[Array, ""], offs: Float[Array, "recent look width"]) -> Float[Array, ""]:
+        size = jnp.mean(jnp.square(self.whiten @ offs[0].reshape(-1)))
         return jnp.maximum(total + jnp.minimum(size, RUNAWAY) - self.slack, 0.0)
 
     def blame(self, memory: Watching) -> Blame:
-        off = np.abs(np.asarray(memory.off))
+        off = np.abs(np.asarray(memory.offs[0]))
         look, column = np.unravel_index(int(off.argmax()), off.shape)
         return Blame(int(look), int(column), int(memory.rising))

@@ -65,6 +65,6 @@ class Watched(Block):
             since = int(memory.alarm) - int(memory.still[column])
             return f"{names[column]} repeats itself bit for bit", max(since, 0)
         look, column, since = watch.blame(memory)
-        off, ahead_s = abs(float(memory.off[look, column])), watch.looks[look].ahead * watch.interface.period_s
+        off, ahead_s = abs(float(memory.offs[0, look, column])), watch.looks[look].ahead * watch.interface.period_s
         said = f"{names[column]} is {off:.1f} deviations from what was expected {ahead_s:.2f} s before"
         return said, max(since - watch.longest, 0)
