@@ -25,7 +25,9 @@ from gapless.simulators import Disturbed, JaxCartpole, Rollout, logs_of, read_pa
 from gapless.tasks import SwingUp
 
 NOISE = {"cart.position.noise": 2e-4, "pole.angle.noise": 1.5e-3, "motor.gain": 1.2}
-RECIPE = LearnWatch(worlds=32, frames=6, horizons=(1, 8), hidden=(24, 1), fit=FitNetwork(steps=400, batch=128))
+RECIPE = LearnWatch(
+    worlds=32, enough=8, frames=6, horizons=(1, 8), hidden=(24, 1), fit=FitNetwork(steps=400, batch=128)
+)
 
 
 class Sways(Block):

@@ -35,7 +35,7 @@ class LearnWatch:
     """Share of healthy simulated episodes whose sums may be above the threshold before its margin."""
     margin: float = 1.4
     """The threshold is this many times what the others stay below."""
-    enough: int = 8
+    enough: int = 16
     """Healthy episodes of the robot from which on each number is summed apart."""
     pays: float = 0.6
     """Share of what is off, in squares, that looks must leave over to lean towards the robot."""
