@@ -4,6 +4,10 @@ The rule, fixed before any result: a fault counts if it matters to the motion. T
 from the same start and with the same noise; it matters if, within the half second in which it must be caught, some joint is
 elsewhere by more than a tenth of the deviation that this joint has over whole healthy episodes. A motor that loses its strength
 while nobody uses it is no fault that anybody could see, or would miss.
+
+That half second is counted twice: from the moment at which something breaks, and from the moment at which it first shows, when
+some reading is three deviations of its own noise away from what it is in the same episode without the fault. By the second clock
+a fault that never shows, or only when less than half a second is left, is counted apart.
 """
 
 from collections.abc import Callable
@@ -13,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gapless.core import Signals
+from gapless.core import Signals, by_world
 from gapless.robots.reality import Reality
 from inside import Inside
 
@@ -21,6 +25,10 @@ WITHIN_S = 0.5
 """Time in which a fault must be caught."""
 MATTERS = 0.1
 """Share of a joint's deviation by which it must be elsewhere."""
+SHOWS = 3.0
+"""Deviations of a sensor's noise from which on a reading shows a fault."""
+READS = 256
+"""Readings of one state from which a sensor's noise is told."""
 HEAVIER = {"cartpole": ("pole_kg", 1.5), "furuta": ("pendulum_kg", 1.5), "puck": ("lower_kg", 1.5)}
 """What a payload hangs on, and how much heavier it makes it."""
 LATER_S = 0.06
@@ -64,13 +72,13 @@ class Faulty(Inside):
         return FaultyState(super().init(), jnp.zeros(self.worlds, int), jnp.zeros((self.worlds, 1)))
 
     def reset(self, state: FaultyState, where: Any, params: Any, start: Signals, key: Any) -> Any:
-        mask, keys = jnp.asarray(where), self._keys(key)
+        keys = self._keys(key)
         fresh = jax.vmap(lambda k: self.reality.start(self._hidden, k))(keys)
         fresh = jax.vmap(self.reality.place)(fresh, {k: jnp.asarray(v) for k, v in start.items()})
-        inner = jax.tree.map(lambda a, b: jnp.where(mask.reshape(-1, *[1] * (a.ndim - 1)), a, b), fresh, state.inner)
+        inner = by_world(where, fresh, state.inner)
         seen, privileged = self._read(inner, key)
-        kept = jnp.where(mask[:, None], seen[self.sensor], state.kept)
-        state = FaultyState(inner, jnp.where(mask, 0, state.period), kept)
+        begun = FaultyState(inner, jnp.zeros_like(state.period), seen[self.sensor])
+        state = by_world(where, begun, state)
         return state, self._spoilt(seen, state), privileged
 
     def step(self, state: FaultyState, command: Signals, key: Any) -> Any:
@@ -85,6 +93,13 @@ class Faulty(Inside):
         seen, privileged = self._read(inner, key)
         state = FaultyState(inner, state.period + 1, jnp.where(on[:, None], state.kept, seen[self.sensor]))
         return state, self._spoilt(seen, state), privileged
+
+    def noise(self) -> dict[str, np.ndarray]:
+        """The deviation of each reading, from one state read often."""
+        state = self.reality.start(self._hidden, jax.random.key(0))
+        keys = jax.random.split(jax.random.key(1), READS)
+        seen = jax.vmap(lambda k: self.reality.measure(self._hidden, state, k))(keys)
+        return {name: np.asarray(values).std(axis=0) for name, values in seen.items()}
 
     def _keys(self, key: Any) -> Any:
         return jnp.tile(jax.random.split(key, self.each), len(self.faults))
@@ -116,15 +131,28 @@ def broken(fault: str, robot: str, hidden: Any) -> Any:
     return {**hidden, name: change(hidden[name])}
 
 
-def departs(joints: dict[str, np.ndarray], begins: np.ndarray, faults: int, rows: int) -> np.ndarray:
-    """Whether each fault in each world matters to the motion, (fault, world); joints are (step, world of fault, 1).
+def shows(seen: dict[str, np.ndarray], noise: dict[str, np.ndarray], begins: np.ndarray, faults: int) -> np.ndarray:
+    """The measurement at which each fault first shows, (fault, world), and one beyond the last where it never does.
 
-    The first fault is none; row k of a joint is where it was when period k was over.
+    The first fault is none; readings are (measurement, world of fault, width).
     """
-    found = np.zeros((faults, len(begins)), bool)
+    found = np.zeros((len(next(iter(seen.values()))), faults, len(begins)), bool)
+    for name, values in seen.items():
+        read = values.reshape(len(values), faults, len(begins), -1)
+        found |= (np.abs(read - read[:, :1]) > SHOWS * noise[name]).any(axis=-1)
+    found &= np.arange(len(found))[:, None, None] > begins
+    return np.where(found.any(axis=0), found.argmax(axis=0), len(found))
+
+
+def departs(joints: dict[str, np.ndarray], since: np.ndarray, rows: int) -> np.ndarray:
+    """Whether each fault in each world matters to the motion in the `rows` periods since then, (fault, world).
+
+    The first fault is none; joints are (step, world of fault, 1), and row k is where a joint was when period k was over.
+    """
+    found, period = np.zeros(since.shape, bool), np.arange(len(next(iter(joints.values()))))[:, None, None]
     for name, values in joints.items():
         if name.endswith(".position"):
-            there = values[..., 0].reshape(len(values), faults, len(begins))
+            there = values[..., 0].reshape(len(values), *since.shape)
             off = np.abs(there - there[:, :1]) > MATTERS * there[:, 0].std()
-            found |= np.stack([off[b : b + rows, :, w].any(axis=0) for w, b in enumerate(begins)], axis=1)
+            found |= (off & (period >= since) & (period < since + rows)).any(axis=0)
     return found

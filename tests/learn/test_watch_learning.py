@@ -1,6 +1,7 @@
 """A watch learned from a belief: healthy episodes do not alarm it, a motor that weakens in the middle of one does."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,22 @@ import numpy as np
 import pytest
 
 from gapless import robots
-from gapless.core import Block, Disturbance, GaplessError, Interface, Params, Point, Signals
+from gapless.core import Block, Disturbance, GaplessError, Interface, Log, Params, Point, Signals
 from gapless.learn.watch import Healthy, LearntWatch, LearnWatch, learn_watch
+from gapless.learn.watch_robot import by_own_episodes
+from gapless.learn.watch_rows import columns_of
 from gapless.nets.fitting import FitNetwork
+from gapless.nets.watch_apart import Apart, one_reading
+from gapless.nets.watch_together import Together
 from gapless.nets.watched import Watched
 from gapless.robots.cartpole import INTERFACE
 from gapless.simulators import Disturbed, JaxCartpole, Rollout, logs_of, read_parameters
 from gapless.tasks import SwingUp
 
 NOISE = {"cart.position.noise": 2e-4, "pole.angle.noise": 1.5e-3, "motor.gain": 1.2}
-RECIPE = LearnWatch(worlds=32, frames=6, horizons=(1, 8), hidden=(24, 1), fit=FitNetwork(steps=400, batch=128))
+RECIPE = LearnWatch(
+    worlds=32, enough=8, frames=6, horizons=(1, 8), hidden=(24, 1), fit=FitNetwork(steps=400, batch=128)
+)
 
 
 class Sways(Block):
@@ -87,8 +94,57 @@ def test_a_robot_unlike_its_simulations_widens_what_is_still_well(
     commands = {"motor": 3 * np.sin(0.12 * np.arange(150))[:, None]}
     logs = [simulate(healthy.simulator, robot, commands, seed=k) for k in range(3)]
     wider = learn_watch(healthy, logs, RECIPE, jax.random.key(0))
-    assert wider.widened > 1.2
+    assert wider.widened > 1.2 and type(wider.watch) is Together
     assert np.all(wider.real <= 1 / RECIPE.margin + 1e-6)  # what the robot did is well by a margin
+
+
+ROBOT = {k: np.full(9, v) for k, v in NOISE.items()} | {"motor.gain": np.full(9, 1.1)}
+"""One whose motor is weaker than simulated."""
+
+
+@pytest.fixture(scope="module")
+def its_logs(healthy: Healthy) -> list[Log]:
+    rollout = Rollout(healthy.simulator.with_worlds(9), healthy.task)
+    return logs_of(rollout.run(healthy.policy, ROBOT, jax.random.key(3)), rollout.simulator)
+
+
+@pytest.fixture(scope="module")
+def own(healthy: Healthy, learnt: LearntWatch, its_logs: list[Log]) -> LearntWatch:
+    """A watch that has seen nine healthy episodes of that robot."""
+    simulated = healthy.episodes(9, jax.random.key(4))
+    return by_own_episodes(learnt.watch, simulated, [columns_of(log) for log in its_logs], RECIPE)
+
+
+def test_episodes_of_the_robot_say_what_is_well(own: LearntWatch) -> None:
+    assert len(own.real) == 9 and all(look.lean is not None for look in own.watch.looks)
+    assert np.all(own.real <= 1 / RECIPE.own_margin + 1e-6)
+    assert np.all(np.asarray(own.watch.threshold) >= one_reading() - 1e-4)
+
+
+@pytest.mark.slow
+def test_looks_that_would_gain_little_stay_as_they_are(
+    healthy: Healthy, learnt: LearntWatch, its_logs: list[Log]
+) -> None:
+    simulated, rows = healthy.episodes(16, jax.random.key(4)), [columns_of(log) for log in its_logs]
+    found = by_own_episodes(learnt.watch, simulated, rows, replace(RECIPE, pays=0.0))
+    assert all(look.lean is None for look in found.watch.looks) and found.widened > 1.0
+    assert np.all(found.real <= 1 / RECIPE.margin + 1e-6) and np.mean(found.simulated > 1) < 0.1
+
+
+@pytest.mark.slow
+def test_once_there_are_enough_of_them_sums_are_apart(healthy: Healthy, its_logs: list[Log]) -> None:
+    assert type(learn_watch(healthy, its_logs, RECIPE, jax.random.key(0)).watch) is Apart
+
+
+def test_a_fault_of_a_robot_that_was_seen_is_handed_over(healthy: Healthy, own: LearntWatch) -> None:
+    simulator: JaxCartpole = healthy.simulator.with_worlds(9)  # pyright: ignore[reportAssignmentType]
+    watched, last = Watched(healthy.policy, own.watch), []
+    for wrong in ([], [Disturbance("param", "motor.gain", times=0.7, from_s=1.5)]):
+        logs = logs_of(
+            Rollout(Disturbed(simulator, wrong), healthy.task).run(watched, ROBOT, jax.random.key(6)), simulator
+        )
+        last.append(np.array([np.abs(log.commands["motor"][-25:]).max() for log in logs]))
+    assert np.all(last[0] > 1.0) and np.all(last[1] == 0.0)
 
 
 def test_an_episode_that_is_over_at_once_cannot_be_watched(healthy: Healthy) -> None:

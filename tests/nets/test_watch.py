@@ -12,7 +12,9 @@ import pytest
 
 from gapless.core import Block, Channel, GaplessError, Interface, Params, Signals
 from gapless.nets.stored_watch import load_watch, new_watch, save_watch
-from gapless.nets.watch import Watch, Watching, turning
+from gapless.nets.watch import Watch, Watching, leaning, turning
+from gapless.nets.watch_apart import ONE_SIDED, Apart, one_reading
+from gapless.nets.watch_together import Together
 from gapless.nets.watched import Watched
 
 MACHINE = Interface(
@@ -31,6 +33,13 @@ def expects_nothing(threshold: float, slack: float = 2.0, patience: float = 99.0
     look = eqx.tree_at(lambda v: (v.size, v.widen, v.scale), look, (ones, ones, jnp.ones_like(look.scale)))
     numbers = jnp.asarray(slack), jnp.asarray(threshold), jnp.full(2, patience)
     return eqx.tree_at(lambda w: (w.looks, w.slack, w.threshold, w.patience), watch, ((look,), *numbers))
+
+
+def expects_nothing_apart(threshold: float) -> Apart:
+    """The same with sums for each number."""
+    watch = expects_nothing(99.0)
+    made = Apart.blank(watch.interface, watch.past, watch.looks)
+    return eqx.tree_at(lambda w: w.threshold, made, jnp.full_like(made.threshold, threshold))
 
 
 def seen(watch: Watch, xs: list[float]) -> list[Watching]:
@@ -69,6 +78,41 @@ def test_the_alarm_stays_and_remembers_since_when_it_was_not_well() -> None:
     assert int(found[4].rising) == 3
 
 
+def test_sums_apart_are_over_short_whiles_and_know_the_side() -> None:
+    # A step of 3 once: over 6 periods 3 / √6 too high; squares over 3 periods (9 − 3) / √6; seven periods later it is forgotten.
+    found = [m.total for m in seen(expects_nothing_apart(99.0), [0, 3, 3, 3, 3, 3, 3, 3])]
+    high, low, squares = 0, len(ONE_SIDED), 2 * len(ONE_SIDED)
+    assert found[1][high, 0] == pytest.approx(3 / np.sqrt(6), abs=1e-4)
+    assert found[1][low, 0] == pytest.approx(-3 / np.sqrt(6), abs=1e-4)
+    assert found[1][squares, 0] == pytest.approx((9 - 3) / np.sqrt(6), abs=1e-4)
+    assert found[7][high, 0] == pytest.approx(0, abs=1e-4)
+    assert np.allclose([f[high, 1] for f in found], 0, atol=1e-4)  # the other channel is well
+
+
+def test_little_that_lasts_adds_up_apart_and_as_much_to_and_fro_only_in_squares() -> None:
+    lasts, to_and_fro = (
+        seen(expects_nothing_apart(99.0), xs)[-1].total[:, 0]
+        for xs in ([1.5 * k for k in range(13)], [1.5 * (k % 2) for k in range(13)])
+    )
+    one_sided = slice(0, 2 * len(ONE_SIDED))
+    assert lasts[one_sided].max() == pytest.approx(12 * 1.5 / np.sqrt(12), abs=1e-4)
+    assert np.abs(to_and_fro[one_sided]).max() < 1e-4
+    assert to_and_fro[-1] == pytest.approx(lasts[-1], abs=1e-4) == pytest.approx(12 * 1.25 / np.sqrt(24), abs=1e-4)
+
+
+def test_an_alarm_apart_stays_and_names_the_number_that_was_off() -> None:
+    watch = expects_nothing_apart(3.0)
+    found = seen(watch, [0, 0, 0, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8])
+    assert [int(m.alarm) for m in found] == [-1] * 3 + [3] * 10  # squares over three periods are (16 − 3) / √6
+    assert watch.blame(found[3]) == watch.blame(found[-1]) == (0, 0, 3)
+
+
+def test_one_mad_reading_is_no_fault_apart_either() -> None:
+    watch = expects_nothing_apart(99.0)
+    watch = eqx.tree_at(lambda w: w.threshold, watch, jnp.broadcast_to(jnp.asarray(one_reading()) + 1e-3, (9, 2)))
+    assert int(seen(watch, [0, 0, 1e6, 1e6, 1e6, 1e6])[-1].alarm) == -1
+
+
 def test_one_mad_reading_is_no_fault() -> None:
     alarms = [int(m.alarm) for m in seen(expects_nothing(37.0), [0, 0, 1e6, 1e6, 1e6, 1e6])]
     assert alarms == [-1] * 6  # 20 at most in a period
@@ -105,17 +149,37 @@ def test_after_the_alarm_the_fallback_commands(fallback: Block | None) -> None:
     assert "x is 4.0 deviations from what was expected 0.10 s before" in notes["stopped"]
 
 
+def test_a_reading_that_stood_still_is_named() -> None:
+    policy = Watched(Always(0.7), expects_nothing(99.0, patience=3.0))
+    memory, step = policy.init(jax.random.key(0)), eqx.filter_jit(policy.step)
+    for k, x in enumerate([0.0, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2]):
+        memory, _ = step({}, memory, {"x": jnp.array([x]), "turn": jnp.array([0.1 * k])}, 0.1, jax.random.key(1))
+    notes = policy.notes(memory)
+    assert notes["stopped"] == "the monitor handed over at 0.60 s: x repeats itself bit for bit"
+    assert notes["trusted"] == 2
+
+
 def test_a_policy_that_raised_no_alarm_notes_nothing() -> None:
     policy = Watched(Always(0.7), expects_nothing(10.0))
     assert policy.notes(policy.init(jax.random.key(0))) == {}
 
 
-def test_a_watch_is_read_back_to_the_last_bit(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "leans"), [(Together, False), (Apart, False), (Apart, True)])
+def test_a_watch_is_read_back_to_the_last_bit(tmp_path: Path, kind: type[Watch], leans: bool) -> None:
     made = new_watch(MACHINE, 3, (1, 4), (8, 2), jax.random.key(3))
+    made = kind.blank(made.interface, made.past, tuple(leaning(v) for v in made.looks) if leans else made.looks)
     save_watch(tmp_path, made)
     found = load_watch(tmp_path)
     assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(made), jax.tree.leaves(found), strict=True))
-    assert found.past == made.past and found.interface == made.interface
+    assert found.past == made.past and found.interface == made.interface and type(found) is kind
+
+
+def test_a_description_without_a_kind_is_of_a_watch_with_one_sum(tmp_path: Path) -> None:
+    save_watch(tmp_path, new_watch(MACHINE, 3, (1, 4), (8, 2), jax.random.key(3)))
+    said = json.loads((tmp_path / "watch.json").read_text())
+    assert said.pop("kind") == "together" and said.pop("leans") is False
+    (tmp_path / "watch.json").write_text(json.dumps(said))
+    assert type(load_watch(tmp_path)) is Together
 
 
 def test_a_description_of_another_size_is_one_sentence(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def monitor(stages: Stages, belief: Artifact | None, policy: Artifact, logs: lis
         found = learn_watch(healthy, _healthy(own), stages.recipe.watch, key)
         save_watch(folder, found.watch)
         return {
-            "threshold": float(found.watch.threshold),
+            "threshold": np.asarray(found.watch.threshold),
             "widened": found.widened,
             "simulated": np.sort(found.simulated)[::-1][:20],
             "real": np.sort(found.real)[::-1],

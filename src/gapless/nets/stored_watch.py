@@ -1,18 +1,20 @@
-"""A watch on disk: its arrays, and beside them the machine that it watches and the sizes of its looks."""
+"""A watch on disk: its arrays, and beside them its kind, the machine that it watches and the sizes of its looks."""
 
 from pathlib import Path
 from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 
 from gapless.core import Interface
 
 from .described import Described
-from .watch import Past, Watch, new_look, turning
+from .watch import Look, Past, Watch, leaning, new_look, turning
+from .watch_apart import Apart
+from .watch_together import Together
 
 FILES = Described("watch", 1, "Learn it again")
+KINDS: dict[str, type[Watch]] = {"together": Together, "apart": Apart}
 MOST = 1024
 """Frames, periods ahead, looks, and width of a network beyond which a description is taken to be damaged."""
 
@@ -24,6 +26,8 @@ def save_watch(folder: Path, watch: Watch) -> None:
         folder,
         watch,
         {
+            "kind": next(name for name, kind in KINDS.items() if type(watch) is kind),
+            "leans": watch.looks[0].lean is not None,
             "interface": watch.interface.to_dict(),
             "frames": watch.past.frames,
             "horizons": [look.ahead for look in watch.looks],
@@ -37,20 +41,31 @@ def load_watch(folder: Path) -> Watch:
     return FILES.load(folder, _unlearned)
 
 
-def new_watch(interface: Interface, frames: int, horizons: tuple[int, ...], hidden: tuple[int, int], key: Any) -> Watch:
+def new_watch(
+    interface: Interface, frames: int, horizons: tuple[int, ...], hidden: tuple[int, int], key: Any
+) -> Together:
     """A watch that knows nothing yet and is alarmed by nothing."""
+    return Together.blank(interface, *_new_looks(interface, frames, horizons, hidden, key))
+
+
+def _new_looks(
+    interface: Interface, frames: int, horizons: tuple[int, ...], hidden: tuple[int, int], key: Any
+) -> tuple[Past, tuple[Look, ...]]:
     past, keys = Past(turning(interface), frames), jax.random.split(key, len(horizons))
-    looks = tuple(new_look(past, interface, h, hidden, k) for h, k in zip(horizons, keys, strict=True))
-    width = interface.measurement_width
-    never = jnp.full((), jnp.inf)
-    return Watch(interface, past, looks, jnp.eye(len(looks) * width), jnp.ones(()), never, jnp.full(width, jnp.inf))
+    return past, tuple(new_look(past, interface, h, hidden, k) for h, k in zip(horizons, keys, strict=True))
 
 
 def _unlearned(description: dict[str, Any]) -> Watch:
     interface = Interface.from_dict(description["interface"])
+    kind = KINDS[description.get("kind", "together")]  # older descriptions do not say it
     horizons = tuple(int(h) for h in description["horizons"])
     sizes = [int(description["frames"]), *(int(description["hidden"][k]) for k in ("width", "depth"))]
     if not horizons or not all(1 <= n <= MOST for n in (*sizes, *horizons, len(horizons))) or sizes[0] < 2:
         raise ValueError(f"sizes {sizes} and horizons {horizons!r:.60} are not those of a watch")
-    hidden = (sizes[1], sizes[2])
-    return eqx.filter_eval_shape(lambda key: new_watch(interface, sizes[0], horizons, hidden, key), jax.random.key(0))
+    leans = description.get("leans") is True
+
+    def blank(key: Any) -> Watch:
+        past, looks = _new_looks(interface, sizes[0], horizons, (sizes[1], sizes[2]), key)
+        return kind.blank(interface, past, tuple(leaning(look) for look in looks) if leans else looks)
+
+    return eqx.filter_eval_shape(blank, jax.random.key(0))

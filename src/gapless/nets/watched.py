@@ -41,12 +41,12 @@ class Watched(Block):
 
     def notes(self, memory: Any) -> dict[str, Any]:
         watch: Watching = memory["watch"]
-        row, since = int(watch.alarm), int(watch.rising)
+        row = int(watch.alarm)
         if row < 0:
             return {}
         alarm_s = row * self.watch.interface.period_s
-        why = f"the monitor handed over at {alarm_s:.2f} s: {self._blame(watch)}"
-        return {"stopped": why, "alarm_s": alarm_s, "trusted": max(since - self.watch.longest, 0)}
+        said, since = self._blame(watch)
+        return {"stopped": f"the monitor handed over at {alarm_s:.2f} s: {said}", "alarm_s": alarm_s, "trusted": since}
 
     def _rest(self, watch: Watching) -> Signals:
         rest, first = {}, 0
@@ -56,10 +56,15 @@ class Watched(Block):
             first += c.width
         return rest
 
-    def _blame(self, watch: Watching) -> str:
-        """The measurement that was furthest from what was expected of it."""
-        off = np.abs(np.asarray(watch.off))
-        look, column = np.unravel_index(int(off.argmax()), off.shape)
-        names = [c.name for c in self.watch.interface.measurements for _ in range(c.width)]
-        ahead_s = self.watch.looks[look].ahead * self.watch.interface.period_s
-        return f"{names[column]} is {off.max():.1f} deviations from what was expected {ahead_s:.2f} s before"
+    def _blame(self, memory: Watching) -> tuple[str, int]:
+        """What was wrong, and the first row that may be spoiled by it."""
+        watch = self.watch
+        names = [c.name for c in watch.interface.measurements for _ in range(c.width)]
+        if not (np.asarray(memory.total) > np.asarray(watch.threshold)).any():  # a reading had stood still for too long
+            column = int(np.argmax(np.asarray(memory.still) - np.asarray(watch.patience)))
+            since = int(memory.alarm) - int(memory.still[column])
+            return f"{names[column]} repeats itself bit for bit", max(since, 0)
+        look, column, since = watch.blame(memory)
+        off, ahead_s = abs(float(memory.offs[0, look, column])), watch.looks[look].ahead * watch.interface.period_s
+        said = f"{names[column]} is {off:.1f} deviations from what was expected {ahead_s:.2f} s before"
+        return said, max(since - watch.longest, 0)
