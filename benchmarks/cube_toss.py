@@ -64,7 +64,7 @@ def main() -> None:
         console.print("cube_toss: no recordings in ../shared/data; set GAPLESS_DATA to their folder. Skipped.")
         return
     base = {"train": str(train), "test": str(options.test or ""), "quick": options.quick}
-    most = len(_parts(base)[0].length)
+    most = len(parts(base)[0].length)
     sizes = [] if options.quick else [n for n in CURVE if n < most]
     settings = [base | {"tosses": most, "seed": s} for s in range(1 if options.quick else options.seeds)]
     settings += [base | {"tosses": n, "seed": s, "scratch": False} for s in range(options.curve_seeds) for n in sizes]
@@ -92,7 +92,7 @@ def _practise(options: CubeToss) -> None:
 
 def compute(setting: dict[str, Any]) -> dict[str, Any]:
     """All learned forecasts from so many tosses."""
-    train, test = _parts(setting)
+    train, test = parts(setting)
     body, seed, recipe = cube(), setting["seed"], _recipe(setting["quick"])
     order = np.random.default_rng(seed).permutation(len(train.length))[: setting["tosses"]]
     train, began, rows = train.some(np.sort(order)), time.perf_counter(), []
@@ -130,14 +130,14 @@ def _known(base: dict[str, Any], folder: Path | None) -> list[dict[str, Any]]:
     ]
     file = folder / "cube_toss" / "nominal.xml" if folder is not None else Path("nominal.xml")
     if file.is_file():
-        test = _parts(base)[1]
+        test = parts(base)[1]
         path, short = nominal_path(file, test), test.first(SHORT)
         cut = Seen(*(x[:SHORT] for x in path))
         rows.append(_row("nominal") | _spelled(off(path, test.seen, test.length), off(cut, short.seen, short.length)))
     return rows
 
 
-def _parts(setting: dict[str, Any]) -> tuple[Tosses, Tosses]:
+def parts(setting: dict[str, Any]) -> tuple[Tosses, Tosses]:
     """Tosses to learn from, and to score on."""
     train = from_logs(toss_logs(Path(setting["train"])))
     if setting["test"]:
@@ -155,7 +155,8 @@ def _recipe(quick: bool) -> LearnToss:
         return LearnToss()
     whole = LearnToss()
     few = replace(whole.fit, samples=48, network=replace(whole.fit.network, steps=12, looks=2))
-    return replace(whole, identify=replace(whole.identify, generations=40, tosses=48, samples=80), fit=few)
+    found = replace(whole.identify, generations=40, tosses=48, samples=80)
+    return replace(whole, identify=found, fit=few, folds=2)
 
 
 def _columns(ending: str) -> list[str]:
