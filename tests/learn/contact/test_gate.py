@@ -13,13 +13,13 @@ from gapless.learn.contact.gate import judged
 from gapless.learn.contact.thrower import as_identified, thrower
 from gapless.simulators.rigid import Start, box, parameters
 
-BEGUN = jnp.array([1.0, 1.0, 1.0, 1.0])
+BEGUN, FOLDS = jnp.array([1.0, 1.0, 1.0, 1.0]), [np.array([0, 1]), np.array([2, 3])]
 
 
 def test_the_look_that_is_surest_to_gain_is_kept_with_its_standard_error() -> None:
     wild = jnp.array([1.9, -0.9, 1.9, -0.9])
     looks = [BEGUN, BEGUN - 0.1, BEGUN - jnp.array([0.5, 0.3, 0.5, 0.3]), BEGUN - wild]
-    verdict = judged(BEGUN, looks, margin=1.0)
+    verdict = judged(BEGUN, looks, FOLDS, margin=1.0)
     # Gains of 0.5, 0.3, 0.5, 0.3: the mean is 0.4, the deviation 0.2 / sqrt(3), the standard error half of that.
     # The last look gains 0.5 in the mean, with a standard error of 0.8.
     assert verdict.accepted and verdict.look == 2
@@ -28,22 +28,31 @@ def test_the_look_that_is_surest_to_gain_is_kept_with_its_standard_error() -> No
 
 def test_a_gain_within_its_doubt_is_refused() -> None:
     lucky = BEGUN - jnp.array([0.9, -0.3, -0.3, -0.2])
-    assert not judged(BEGUN, [BEGUN, lucky], margin=1.0).accepted
+    assert not judged(BEGUN, [BEGUN, lucky], FOLDS, margin=1.0).accepted
     # The mean gain is 0.025, and 0.0 standard errors ask for nothing more than that it is one.
-    assert judged(BEGUN, [BEGUN, lucky], margin=0.0).gain == pytest.approx(0.025)
-    assert judged(BEGUN, [BEGUN, lucky], margin=0.0).accepted
+    assert judged(BEGUN, [BEGUN, lucky], FOLDS, margin=0.0).gain == pytest.approx(0.025)
+    assert judged(BEGUN, [BEGUN, lucky], FOLDS, margin=0.0).accepted
+
+
+def test_folds_that_disagree_are_doubted_however_many_throws_they_have() -> None:
+    begun, folds = jnp.ones(200), [np.arange(100), np.arange(100, 200)]
+    learned = begun.at[:100].add(-0.5).at[100:].add(0.3)
+    verdict = judged(begun, [learned], folds, margin=1.0)
+    # The folds gain 0.5 and -0.3: the mean is 0.1, and half of their difference its standard error.
+    assert (verdict.gain, verdict.doubt) == pytest.approx((0.1, 0.4), rel=1e-5)
+    assert not verdict.accepted
 
 
 def test_what_is_worse_or_the_same_is_refused() -> None:
-    assert not judged(BEGUN, [BEGUN, BEGUN + 0.2], margin=1.0).accepted
-    assert not judged(BEGUN, [BEGUN, BEGUN], margin=0.0).accepted
+    assert not judged(BEGUN, [BEGUN, BEGUN + 0.2], FOLDS, margin=1.0).accepted
+    assert not judged(BEGUN, [BEGUN, BEGUN], FOLDS, margin=0.0).accepted
 
 
 def test_a_look_that_cannot_foresee_a_throw_is_none() -> None:
     broken = (BEGUN - 0.9).at[2].set(jnp.nan)
-    verdict = judged(BEGUN, [BEGUN, broken, BEGUN - 0.1], margin=1.0)
+    verdict = judged(BEGUN, [BEGUN, broken, BEGUN - 0.1], FOLDS, margin=1.0)
     assert verdict.accepted and verdict.look == 2
-    assert not judged(BEGUN, [broken], margin=1.0).accepted
+    assert not judged(BEGUN, [broken], FOLDS, margin=1.0).accepted
 
 
 @pytest.mark.parametrize("count", [4, 8, 37])

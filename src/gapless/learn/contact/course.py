@@ -89,9 +89,9 @@ def _learnt(begun: list[Thrower], folds: list[Rows], tosses: Tosses, recipe: Lea
     looks = fit_throwers(begun, tosses, [*_taught(folds), np.arange(len(tosses.length))], recipe.fit, seed)
     calm = [as_identified(look) for look in looks]
     paths = [surface_error(missed(look, tosses, folds, key).path, body) for look in (calm[0], *looks)]
-    verdict = judged(paths[0], paths[1:], recipe.margin)
+    verdict = judged(paths[0], paths[1:], folds, recipe.margin)
     if verdict.accepted:
         return Learnt(member(looks[verdict.look], -1), verdict)
     clouds = [surface_error(missed(look, tosses, folds, key).cloud, body) for look in calm]
-    chances = judged(clouds[0], clouds, recipe.margin)
+    chances = judged(clouds[0], clouds, folds, recipe.margin)
     return Learnt(member(calm[chances.look if chances.accepted else 0], -1), verdict)
