@@ -13,12 +13,11 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from gapless.nets.fitting import FitNetwork
 
+from .folds import Rows
 from .identify import surface_error
 from .scores import energy
 from .thrower import Thrower
 from .tosses import Tosses
-
-Rows = Int[np.ndarray, " row"]
 
 
 @dataclass(frozen=True)
