@@ -51,6 +51,13 @@ class BentLaw(eqx.Module):
         return bend + jnp.exp(PACE * self.scatter[:, None, None] + jnp.tanh(spread)) * chance
 
 
+def straight(law: BentLaw) -> BentLaw:
+    """The law with nothing bent in the middle; what it knows of touches and of chance stays."""
+    heads = lambda law: (law.layers[-1].weight, law.layers[-1].bias)  # noqa: E731
+    weight, bias = heads(law)
+    return eqx.tree_at(heads, law, (weight.at[..., :BENDS, :].set(0.0), bias.at[..., :BENDS].set(0.0)))
+
+
 def features(touch: Touch, reach_m: float) -> Float[Array, "feature corner world"]:
     """A touch in its contact frame, each number about one in size."""
     aside = cross(touch.normal, touch.along)

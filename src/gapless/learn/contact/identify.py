@@ -1,8 +1,9 @@
 """Find the parameters of a thrown body: an evolution of guesses, each judged by whole throws from their first states."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -55,30 +56,29 @@ def identify_toss(
     """The parameters whose throws come closest to the recorded ones, beginning from the data sheet."""
     centre, width = np.array([p.nominal for p in free]), np.array([p.high - p.low for p in free]) / 6
     box = [[(getattr(p, side) - p.nominal) / w for p, w in zip(free, width, strict=True)] for side in ("low", "high")]
-    judge, short = _judge(body, free, known, period_s), tosses.first(recipe.samples)
+    short = tosses.first(recipe.samples)
     search = evolution(box, recipe.population, recipe.generations, seed)
     rng, count = np.random.default_rng(seed), len(tosses.length)
     while not search.stop():
         asked = np.array(search.ask())
         some = short.some(np.sort(rng.permutation(count)[: recipe.tosses]))
-        costs = np.asarray(judge(jnp.asarray(centre + asked * width, jnp.float32), some))
+        guesses = jnp.asarray((centre + asked * width).T, jnp.float32)
+        named = {p.name: values for p, values in zip(free, guesses, strict=True)}
+        costs = np.asarray(_errors(body, named, known, some, period_s))
         costs = costs + recipe.prior * np.sum(asked**2, axis=1) / (2 * count)
         search.tell(list(asked), np.where(np.isfinite(costs), costs, 1e3).tolist())
     best = centre + np.asarray(search.result.xfavorite) * width
     return known | {p.name: jnp.float32(v) for p, v in zip(free, best, strict=True)}
 
 
-def _judge(body: Body, free: Sequence[Parameter], known: Params, period_s: float) -> Callable:
+@eqx.filter_jit
+def _errors(
+    body: Body, guesses: dict[str, Float[Array, " guess"]], known: Params, tosses: Tosses, period_s: float
+) -> Float[Array, " guess"]:
     """Mean error of each guess: all guesses and all throws are worlds of one simulation."""
-
-    @jax.jit
-    def judge(guesses: Float[Array, "guess param"], tosses: Tosses) -> Float[Array, " guess"]:
-        count, worlds = tosses.length.shape[0], guesses.shape[0] * tosses.length.shape[0]
-        params = tile(known, worlds)
-        params |= {p.name: jnp.repeat(guesses[:, k], count) for k, p in enumerate(free)}
-        start, seen = jax.tree.map(lambda x: jnp.tile(x, guesses.shape[0]), (tosses.start, tosses.seen))
-        found = play(body, params, start, tosses.samples, period_s)
-        missed = surface_error(off(found, seen, jnp.tile(tosses.length, guesses.shape[0])), body)
-        return jnp.mean(missed.reshape(guesses.shape[0], count), axis=1)
-
-    return judge
+    count, many = tosses.length.shape[0], len(next(iter(guesses.values())))
+    params = tile(known, many * count) | {name: jnp.repeat(values, count) for name, values in guesses.items()}
+    start, seen = jax.tree.map(lambda x: jnp.tile(x, many), (tosses.start, tosses.seen))
+    found = play(body, params, start, tosses.samples, period_s)
+    missed = surface_error(off(found, seen, jnp.tile(tosses.length, many)), body)
+    return jnp.mean(missed.reshape(many, count), axis=1)

@@ -12,7 +12,7 @@ from gapless.simulators.rigid.body import Body
 from gapless.simulators.rigid.play import Seen, Start, play
 from gapless.simulators.rigid.vectors import multiply, small_turn, unit
 
-from .bent_law import BENDS, PACE, BentLaw
+from .bent_law import BENDS, PACE, BentLaw, straight
 
 STARTS = (3e-4, 3e-3, 8e-3, 0.08)
 """Deviations of a measured start before any is learned: m, rad, m/s, rad/s."""
@@ -76,3 +76,8 @@ def thrower(body: Body, free: Sequence[Parameter], params: Params, period_s: flo
     found = jnp.asarray([float(v) for v in params.values()], jnp.float32)
     widths = jnp.asarray([ranges.get(name, 0.0) for name in params], jnp.float32)
     return Thrower(law, jnp.zeros(len(found)), jnp.zeros(4), found, widths, tuple(params), body, period_s)
+
+
+def as_identified(model: Thrower) -> Thrower:
+    """Its path is the identified one again; what was learned of chance stays."""
+    return eqx.tree_at(lambda m: (m.law, m.nudges), model, (straight(model.law), jnp.zeros_like(model.nudges)))
