@@ -1,6 +1,6 @@
 """Faults in the middle of an episode: how soon the monitor hands over, and how often it does without a fault.
 
-For each twin: two motions that teach and two dozen healthy episodes of a trained policy go through the safety gate into logs; from
+For each twin: two motions that teach and 24 healthy episodes of a trained policy go through the safety gate into logs; from
 them a belief, from belief and logs a watch. Then the policy runs under watch in closed loop, in worlds of the twin that break at
 random times (see monitor_faults.py for the faults and for which of them count), and in others that never do. The watch knows what
 the logs and the belief say, and nothing of the twin.
