@@ -18,7 +18,7 @@ ROUNDS = 3
 GOOD = 0.25
 """A model that predicts every channel to this share of its motion has no sign, order or unit wrong; a pendulum that swings by
 itself is predicted to 0.35 with its sign flipped."""
-HOPELESS = 0.7
+HOPELESS = 0.3
 """A model that predicts some channel worse than this may be far from the truth in an offset, a clock or gravity."""
 WINDOWS, ITERATIONS = 24, 8
 """Of a full fit."""
@@ -115,7 +115,7 @@ def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -
     if isinstance(best, Fitted) or not hopeless or (best is not None and fold(base, best[3]) >= CONVINCING):
         return best
     far = [h for family in every.values() for h in _far(case, quick, family, tell)]
-    other = _closer(case, base, far, tell, {})
+    other = _closer(case, base, far, tell, every)
     if isinstance(other, Fitted):
         return other
     return min((b for b in (best, other) if b is not None), key=lambda b: b[3].score, default=None)
