@@ -19,12 +19,21 @@ def toss_curves(rows: list[dict[str, Any]], bars: dict[str, str]) -> str:
     """Means over the tosses scored; dots are measured, dotted lines are the bars."""
     measured = [r for r in rows if r["forecast"] in KINDS and r["tosses"] != ""]
     panels = [_panel(measured, key, number, bars[key]) for number, key in enumerate(PANELS)]
-    title = "Whole tosses, forecast after learning from so many: orange identified, blue ours, dashed the middle of the cloud"
+    title = "Forecasts of whole tosses after learning from so many"
     width = LEFT + len(panels) * (PANEL + GAP + LEFT)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 180} {TOP + HEIGHT + BOTTOM}" role="img" '
         f'aria-label="{title}"><style>{STYLE}{MORE}</style><text class="t" x="{LEFT}" y="16">{title}</text>'
-        f"{''.join(panels)}</svg>\n"
+        f"{''.join(panels)}{_legend(width - LEFT)}</svg>\n"
+    )
+
+
+def _legend(left: float) -> str:
+    """What the lines are."""
+    lines = {**{name.removeprefix("ours, "): kind for name, kind in KINDS.items()}, "bar": "x"}
+    return "".join(
+        f'<path class="{kind}" d="M{left} {TOP + 20 * k + 8}h26"/><text x="{left + 34}" y="{TOP + 20 * k + 12}">{name}</text>'
+        for k, (name, kind) in enumerate(lines.items())
     )
 
 
