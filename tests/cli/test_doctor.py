@@ -174,12 +174,16 @@ def test_a_clock_that_never_comes_is_interrupted(broken: Callable, monkeypatch: 
 
 
 def test_a_robot_slower_than_its_period_is_named(broken: Callable) -> None:
-    found = broken("robot", """
+    slow = """
         import time
         def now(self): return self.time.monotonic()
         def wait_until(self, time_s): self.time.sleep(max(0.0, time_s - self.now()))
         def get_observation(self): return self.time.sleep(0.03) or {"arm.angle": np.zeros(1)}
-        """)  # fmt: skip
+        """
+    found = broken("robot", slow)
+    for _ in range(4):
+        if any("waits return" in f for f in found):  # this machine was busy, which is told first
+            found = broken("robot", slow)
     assert any("ms of a period of 20 ms" in f for f in found), found
 
 
