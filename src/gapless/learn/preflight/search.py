@@ -115,7 +115,8 @@ def _best(case: Case, bench: Bench, base: Fitted, tell: Callable[[str], None]) -
     if isinstance(best, Fitted) or not hopeless or (best is not None and fold(base, best[3]) >= CONVINCING):
         return best
     far = [h for family in every.values() for h in _far(case, quick, family, tell)]
-    other = _closer(case, base, far, tell, every)
+    # A gain is found from anywhere; a clock or an offset that is found from far away, no part of the logs finds from nearby.
+    other = _closer(case, base, far, tell, {kind: every[kind] for kind in ("gain", "scale")})
     if isinstance(other, Fitted):
         return other
     return min((b for b in (best, other) if b is not None), key=lambda b: b[3].score, default=None)
