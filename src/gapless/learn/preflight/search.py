@@ -175,8 +175,9 @@ def _rivalled(case: Case, h: Hypothesis, fitted: Fitted) -> bool:
 def _lasts(case: Case, h: Hypothesis, near: dict[str, Family]) -> bool:
     """Whether the number behind it, if a fit from nearby finds one, is beyond its threshold in all parts of the logs."""
     family = next((f for f in near.values() if h.number in f.doubt.names), None)
-    bench = Bench(case.simulator, case.logs, WINDOWS)
-    return family is None or h.number is None or steady(case.simulator, bench, family, h.number, ITERATIONS)
+    if family is None or h.number is None:
+        return True
+    return steady(case.simulator, Bench(case.simulator, case.logs, WINDOWS), family, h.number, ITERATIONS)
 
 
 def fold(before: Fitted, after: Fitted) -> float:

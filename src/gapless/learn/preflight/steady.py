@@ -15,7 +15,10 @@ PARTS = 3
 
 
 def steady(simulator: Simulator, bench: Bench, family: Family, number: str, iterations: int) -> bool:
-    """Whether the number is beyond its threshold by more than the standard error among parts of the windows."""
+    """Whether the number is beyond its threshold by more than the standard error among parts of the windows; of fewer
+    windows than parts nothing is asked."""
+    if bench.fitted is None or len(bench.fitted) < PARTS:
+        return True
     parts = [bench.part(k, PARTS) for k in range(PARTS)]
     fits = [part.fit(family.simulator, family.doubt, family.starts[0], iterations) for part in parts]
     return any(h.number == number for h in beyond(simulator, cautious(fits, family)))

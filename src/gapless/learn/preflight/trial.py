@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gapless.core import Channel, Gaussian, Log, Simulator, nominal_belief
+from gapless.logs import split
 
 from ..identify import per_query
 from ..least_squares import Bounds, Problem, fit, fit_starts
@@ -71,12 +72,17 @@ class Doubt:
 
 class Bench:
     """One set of logs, cut into windows to fit and windows to predict: of every log the end is predicted, so that one that hardly
-    moves, or moves unlike the others, does not decide alone."""
+    moves, or moves unlike the others, does not decide alone. Where logs are too short for that, some of them are predicted."""
 
     def __init__(self, simulator: Simulator, logs: list[Log], windows: int) -> None:
         self.noise = sensor_noise(logs)
-        self.fitted = lively(earlier(cut(simulator, logs, FIT_S, FIT_S / 2)), windows)
-        self.predicted = lively(later(cut(simulator, logs, PREFIX_S + AHEAD_S, AHEAD_S / 2)), windows)
+        fitted = earlier(cut(simulator, logs, FIT_S, FIT_S / 2))
+        predicted = later(cut(simulator, logs, PREFIX_S + AHEAD_S, AHEAD_S / 2))
+        if fitted is None or predicted is None:
+            training, held_out = split(logs)
+            fitted = cut(simulator, training, FIT_S, FIT_S / 2)
+            predicted = cut(simulator, held_out or training, PREFIX_S + AHEAD_S, AHEAD_S / 2)
+        self.fitted, self.predicted = lively(fitted, windows), lively(predicted, windows)
 
     @property
     def usable(self) -> bool:
@@ -102,14 +108,15 @@ class Bench:
 
     def driven(self, simulator: Simulator, doubt: Doubt) -> dict[str, float]:
         """How much each channel moved, relative to what the commands alone would move it in the model from rest; and of each
-        command the share of its range that was used."""
+        command that has limits the share of them that was used."""
         windows = self.fitted
         assert windows is not None
         still = windows.start.copy()
         still[:, still.shape[1] // 2 :] = 0.0
         nothing = replace(windows, measured=np.zeros_like(windows.measured))  # what is left over is what is predicted
         predicted = self._shooting(simulator, nothing, doubt).residuals(doubt.bounds.centre[None], still[None])[0]
-        found = {c.name: _used(c, windows.logs) for c in simulator.interface.commands}
+        limited = [c for c in simulator.interface.commands if 0 < max(abs(c.low), abs(c.high)) < np.inf]
+        found = {c.name: _used(c, windows.logs) for c in limited}
         for k, (name, part) in enumerate(windows.columns):
             here = windows.channel == k
             logged, model = (np.std(v[:, here], axis=1) for v in (windows.measured, predicted))
