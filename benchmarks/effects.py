@@ -10,13 +10,13 @@ from typing import Any
 
 import tyro
 
+from beginnings import BRIEF_S, TASKS
 from frame import Benchmark, Cells, finish, start
 from gapless.core import Log, key_for, prior_belief
 from gapless.engine import Workspace, new_workspace
 from gapless.learn import Excite, excite, gap, identify
 from gapless.robots.finding import REALITIES
 from judge import Judge
-from transfer import BRIEF_S, TASKS
 
 LOGS, SECONDS = 6, 6.0
 """Motions of excitation from which the parameters are fitted, and again as many on which the fit is judged."""

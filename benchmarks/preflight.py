@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import tyro
 
+from beginnings import TASKS
 from breaking import APPLY, break_logs, just_below
 from frame import CELLS, Benchmark, Cells, finish, start
 from gapless.core import Gaussian, Log, generator_for, key_for, prior_belief
@@ -29,7 +30,6 @@ from gapless.logs import read_logs, write_logs
 from gapless.nets.stored_policy import load_policy
 from judge import ORACLES, Judge
 from tosses import available, tosses, w_last
-from transfer import TASKS
 
 EXCITED, SECONDS = 4, 6.0
 """Episodes of excitation; two more are of a task's policy where there is one."""
@@ -45,7 +45,9 @@ class Preflights(Benchmark):
     robots: tuple[str, ...] = ("cartpole", "furuta", "puck")
     """Which robots."""
     seeds: int = 2
-    """Realities 0 … seeds − 1, in every tier."""
+    """How many realities, in every tier."""
+    begin: int = 0
+    """The seed of the first of them."""
     tiers: str = "AC"
     """Which tiers."""
     below: int = 1
@@ -58,7 +60,7 @@ def main() -> None:
     settings = [
         {"robot": robot, "seed": seed, "tier": tier, "case": case}
         for robot in robots
-        for seed in range(seeds)
+        for seed in range(options.begin, options.begin + seeds)
         for tier in options.tiers
         for case in ["clean", *(f"below {k}" for k in range(options.below)), *APPLY[robot]]
     ]
