@@ -39,3 +39,13 @@ def test_averages_agree_with_brute_force_for_several_logs_and_columns() -> None:
         row = np.clip(np.searchsorted(times[log[w]], at, side="right") - 1, 0, None)
         brute = values[log[w]][row].reshape(4, 1000, 2).mean(axis=1)
         assert found[w] == pytest.approx(brute, abs=5e-3)
+
+
+def test_what_was_measured_is_told_on_each_worlds_own_clock() -> None:
+    times, empty = np.array([0.0, 1.0, 2.0]), np.zeros((3, 1))
+    seen = [{"angle": (times, 10 * times)}, {"angle": (times, -times)}]
+    two = Holds([times, times], [empty, empty], np.array([0, 1]), np.array([1.0, 0.5]), seen)
+    found = two.measured("angle", np.array([-0.5, 0.0]))
+    assert found is not None
+    np.testing.assert_allclose(found, [[5.0, 10.0], [0.0, -0.5]])
+    assert two.measured("another", np.array([0.0])) is None and holds().measured("angle", np.array([0.0])) is None

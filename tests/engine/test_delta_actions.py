@@ -18,7 +18,7 @@ from gapless.train import Place, Ppo, Train
 from gapless.train.adapting import Means
 
 KEY = jax.random.key(0)
-SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=48)
+SMALL = replace(DELTA_ACTION, members=2, rounds=1, windows=48)
 SHORT = Train(Ppo(worlds=8, steps=8, budget=8 * 8 * 2, hidden=(8, 1)), looks=1, worlds=2)
 
 NOISE = {"cart.position.noise": np.array([2e-4]), "pole.angle.noise": np.array([1e-3])}

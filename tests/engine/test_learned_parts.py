@@ -22,11 +22,12 @@ from gapless.simulators.parts import MEMBER
 def believed(workspace: Workspace) -> Artifact:
     """A belief with a residual that pushes the cart one way."""
     physics, gaussian = workspace.simulator, prior_belief(workspace.parameters)
-    residual = driven_only(silent_residual(physics, Form("force", 2, 0, 4, 2)))
+    residual = driven_only(silent_residual(physics, Form("force", 2, 1, 2), {}))
     places = lambda r: (  # noqa: E731
-        r.corrections[0].networks.layers[1].bias, r.corrections[0].bound, r.corrections[0].reach,
+        r.corrections[0].units.phases, r.corrections[0].units.last, r.corrections[0].bound, r.corrections[0].reach,
     )  # fmt: skip
-    residual = eqx.tree_at(places, residual, (jnp.full((2, 1), 9.0), jnp.asarray(2.0), jnp.asarray(1e3)))
+    always = jnp.ones(1), jnp.full((2, 1), 9.0), jnp.asarray(2.0), jnp.asarray(1e3)
+    residual = eqx.tree_at(places, residual, always)
     learnt = Learnt(residual, Identified(gaussian, 1.0, 1.0, {}, 1, 1, "by hand"), Comparison(0.2, 0.1, 0.6))
 
     def build(folder: Path) -> dict[str, Any]:

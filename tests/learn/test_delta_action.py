@@ -15,7 +15,7 @@ from gapless.logs import Parted
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.parts import MEMBER
 
-SMALL = replace(DELTA_ACTION, members=2, waves=48, rounds=1, windows=48)
+SMALL = replace(DELTA_ACTION, members=2, rounds=1, windows=48)
 
 
 @pytest.fixture

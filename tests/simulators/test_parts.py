@@ -16,6 +16,7 @@ from gapless.simulators.parts import (
     MEMBER,
     Residual,
     Sight,
+    Units,
     load_residual,
     new_sensor,
     save_residual,
@@ -23,20 +24,25 @@ from gapless.simulators.parts import (
     silent_correction,
 )
 
-SIGHT = Sight(("hinge.position", "hinge.velocity", "motor"), (True, False, False), 3)
 BOUND = 0.4
 
 
-def silent(name: str = "hinge.force") -> Residual:
-    return Residual((silent_correction(name, SIGHT, 8, 4, jax.random.key(1)),))
+def sight(turns: bool = True, history: int = 3, recall: int = 1, span: float = 1.0) -> Sight:
+    return Sight("hinge", ("motor",), turns, history, recall, jnp.asarray(span), jnp.asarray(1.0))
+
+
+def silent(name: str = "hinge.force", recall: int = 1, heard: int = 0) -> Residual:
+    return Residual((silent_correction(name, sight(recall=recall), 4, units=8),), heard)
 
 
 def loud(name: str = "hinge.force", weight: float = 50.0) -> Residual:
     """A residual whose members differ and hit their bound."""
-    residual = silent(name)
-    last = weight * jax.random.normal(jax.random.key(2), (4, 1, 8))
-    places = lambda r: (r.corrections[0].networks.layers[1].weight, r.corrections[0].bound)  # noqa: E731
-    return eqx.tree_at(places, residual, (last, jnp.asarray(BOUND)))
+    residual, keys = silent(name), jax.random.split(jax.random.key(2), 3)
+    looks = jax.random.normal(keys[0], (8, sight().width))
+    phases, last = jax.random.normal(keys[1], (8,)), weight * jax.random.normal(keys[2], (4, 8))
+    units = Units(looks, phases, jnp.ones(8, bool), last)
+    places = lambda r: (r.corrections[0].units, r.corrections[0].bound)  # noqa: E731
+    return eqx.tree_at(places, residual, (units, jnp.asarray(BOUND)))
 
 
 def said(
@@ -76,8 +82,12 @@ def test_a_residual_is_bounded() -> None:
 
 
 def test_a_residual_fades_to_zero_off_the_data() -> None:
-    # The one centre is the origin of features (sin, cos, velocity, command), and the reach is one.
-    near, between, far = (abs(said(loud(weight=1.0), 1.0, velocity=v)) for v in (0.0, 1.0, 2.5))
+    # The one centre is the origin of sine, cosine, velocity and command, and the reach is one.
+    residual = silent()
+    places = lambda r: (r.corrections[0].units.phases, r.corrections[0].units.last)  # noqa: E731
+    always = eqx.tree_at(places, residual, (jnp.ones(8), 9 * jnp.ones((4, 8))))
+    near, between, far = (abs(said(always, 1.0, velocity=v, command=0.0)) for v in (0.0, 1.0, 2.5))
+    assert near == pytest.approx(1.0)
     assert near > between > 0.0
     assert far == 0.0
 
@@ -107,36 +117,67 @@ def test_a_stored_residual_is_read_back_exactly(tmp_path: Path) -> None:
     assert said(again, 2.0) == said(loud(), 2.0)
 
 
-def test_commands_of_long_ago_are_seen_every_other_period() -> None:
-    sight = Sight(("hinge.position", "hinge.velocity", "motor"), (False, False, False), 3, recall=8)
-    frames = jnp.array([[0.0, 0.0, float(k)] for k in range(8)])
-    features = np.asarray(sight.features(frames))
-    assert sight.width == len(features) == 3 + 2 * 2 + 2
-    assert features[list(sight.late)].tolist() == [-4.0, -6.0]
+def looked(seen: Sight, rows: list[tuple[float, float, float]], dt_s: float = 0.02) -> dict[str, Any]:
+    """The memory after these positions, velocities and commands."""
+    memory = seen.fresh()
+    for row in rows:
+        inputs = zip(("hinge.position", "hinge.velocity", "motor"), row, strict=True)
+        memory = seen.look(memory, {name: jnp.array([value]) for name, value in inputs}, dt_s)
+    return memory
+
+
+def of_kind(seen: Sight, memory: dict[str, Any], kind: str) -> list[float]:
+    return np.asarray(seen.numbers(memory))[list(seen.columns(kind))].tolist()
+
+
+def test_a_sight_says_where_each_kind_of_number_stands() -> None:
+    seen = sight(turns=False, history=3, recall=4)
+    memory = looked(seen, [(0.0, 1.0, 5.0), (0.1, 2.0, 7.0), (0.3, 4.0, 1.0)])
+    assert seen.width == len(seen.numbers(memory)) == sum(seen.widths.values())
+    assert of_kind(seen, memory, "place") == pytest.approx([0.3])
+    assert of_kind(seen, memory, "velocity") == [4.0]
+    assert of_kind(seen, memory, "command") == [1.0]
+    assert of_kind(seen, memory, "lately") == [2.0, 3.0]
+    assert of_kind(seen, memory, "lags") == [-6.0, -4.0, 1.0]  # nothing was sent before the first
+
+
+def test_what_is_dragged_along_stretches_with_the_joint_and_slips() -> None:
+    """With a span of 1 the elements slip at 0.01, 0.03, 0.1 and 0.3: forth by 0.2, back by 0.05."""
+    went = [(0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.15, 0.0, 0.0)]
+    forth, back = (of_kind(sight(), looked(sight(), went[:n]), "wound") for n in (2, 3))
+    assert forth == pytest.approx([0.01, 0.03, 0.1, 0.2])
+    assert back == pytest.approx([-0.01, -0.02, 0.05, 0.15])
+
+
+def test_what_lasts_of_commands_is_their_size_fading_by_its_time() -> None:
+    """One period of 2 volts, then one of -1: what is left of the first, times the present command."""
+    memory = looked(sight(), [(0, 0, 2.0), (0, 0, -1.0)])
+    left = [-1.0 * 2.0 * (1 - np.exp(-0.02 / tau)) for tau in (0.3, 1.0, 3.0)]
+    assert of_kind(sight(), memory, "lasting") == pytest.approx(left, rel=1e-4)
 
 
 def test_before_anything_was_seen_the_joints_stood_still_and_no_command_was_sent() -> None:
-    residual = silent()
-    inputs = {"hinge.position": jnp.array([0.1]), "hinge.velocity": jnp.array([0.2]), "motor": jnp.array([0.3])}
-    memory, _ = residual.step({MEMBER: 0.0}, residual.init(jax.random.key(0)), inputs, 0.02, jax.random.key(0))
-    rows = [[0.1, 0.2, 0.3], [0.1, 0.2, 0.0], [0.1, 0.2, 0.0]]
-    assert np.allclose(memory["frames"]["hinge.force"], rows)
+    memory = looked(sight(recall=3), [(0.1, 0.2, 0.3)])
+    assert np.allclose(memory["frames"], [[0.1, 0.2, 0.3], [0.1, 0.2, 0.0], [0.1, 0.2, 0.0]])
+    assert not np.asarray(memory["wound"]).any()
 
 
-def test_a_residual_hears_the_commands_from_before_a_window(
+def test_a_residual_hears_what_was_sent_and_how_joints_moved_before_a_window(
     pendulum: MujocoSimulator, simulate: Callable[..., Log], lively_commands: Callable[..., Signals]
 ) -> None:
-    sight = Sight(SIGHT.channels, SIGHT.turns, SIGHT.history, 9)
-    residual = Residual((silent_correction("hinge.force", sight, 8, 4, jax.random.key(1)),))
-    simulator, log = beside(pendulum, residual), simulate(pendulum, {}, lively_commands(pendulum.interface, 40))
+    simulator = beside(pendulum, silent(recall=9, heard=8))
+    log = simulate(pendulum, {}, lively_commands(pendulum.interface, 40))
     period_s, begin = pendulum.interface.period_s, 20
     holds = holds_of([log], np.zeros(1, int), np.array([begin * period_s]))
     params = {p.name: np.array([p.nominal]) for p in simulator.parameters if p.name != "command.latency"}
-    memory = simulator.play_and_recall(params, {}, holds, np.array([[period_s]]))[1]["residual"]
-    heard = np.asarray(memory["frames"]["hinge.force"])[0, :, 2]
-    assert np.allclose(
-        heard, log.commands["motor"][begin - 8 : begin + 1, 0][::-1], atol=0.03
-    )  # half a time step of lead
+    start = {"hinge.position": np.array([[angles(log)[begin]]])}
+    memory = simulator.play_and_recall(params, start, holds, np.array([[period_s]]))[1]["residual"]
+    frames = np.asarray(memory["hinge.force"]["frames"])[0]
+    sent = log.commands["motor"][begin - 8 : begin + 1, 0][::-1]
+    assert np.allclose(frames[:, 2], sent, atol=0.03)  # half a time step of lead
+    assert np.allclose(frames[:, 0], angles(log)[begin - 8 : begin + 1][::-1], atol=1e-5)
+    rates = np.diff(angles(log))[begin - 8 : begin] / period_s
+    assert np.allclose(frames[1:, 1], rates[::-1], atol=1e-4)
 
 
 def test_a_damaged_residual_is_refused(tmp_path: Path) -> None:
@@ -144,7 +185,7 @@ def test_a_damaged_residual_is_refused(tmp_path: Path) -> None:
     (tmp_path / "residual.safetensors").write_bytes(b"\0" * 64)
     with pytest.raises(GaplessError, match="damaged"):
         load_residual(tmp_path)
-    (tmp_path / "residual.json").write_text('{"format": 1, "corrections": [{}]}')
+    (tmp_path / "residual.json").write_text('{"format": 2, "corrections": [{}]}')
     with pytest.raises(GaplessError, match="not the description of a residual"):
         load_residual(tmp_path)
 
@@ -152,8 +193,8 @@ def test_a_damaged_residual_is_refused(tmp_path: Path) -> None:
 def test_a_residual_of_another_format_is_refused(tmp_path: Path) -> None:
     save_residual(tmp_path, loud())
     path = tmp_path / "residual.json"
-    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
-    with pytest.raises(GaplessError, match=r"format 2, and 1 is what is read.*Learn the residual again"):
+    path.write_text(path.read_text().replace('"format": 2', '"format": 1'))
+    with pytest.raises(GaplessError, match=r"format 1, and 2 is what is read.*Learn the residual again"):
         load_residual(tmp_path)
 
 

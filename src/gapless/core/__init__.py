@@ -16,7 +16,7 @@ from .particles import Particles
 from .robot import Robot
 from .seeds import generator_for, generator_from, key_for
 from .signals import Params, Signals, by_world, stack, unstack
-from .simulator import Holds, Simulator
+from .simulator import Course, Holds, Simulator
 from .stored_belief import belief_from_dict, read_belief
 from .task import Task, Verdict
 
@@ -29,6 +29,7 @@ __all__ = [
     "Change",
     "Channel",
     "Chosen",
+    "Course",
     "Disturbance",
     "Feature",
     "GaplessError",

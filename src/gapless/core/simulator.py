@@ -81,11 +81,16 @@ class Simulator(ABC):
         """
 
 
+Course = tuple[Float[np.ndarray, " sample"], Float[np.ndarray, " sample"]]
+"""Times, and a channel's values then."""
+
+
 class Holds:
     """Commands held from one sending to the next, on each world's own clock (0 is the world's start).
 
     Several worlds share one log, so the commands are stored once per log: `log[i]` says which one world i follows and
-    `offset_s[i]` at which time of that log world i starts.
+    `offset_s[i]` at which time of that log world i starts. `seen` has each log's measurements, by channel, where there are any:
+    what a world may know of the time before its start.
     """
 
     def __init__(
@@ -94,8 +99,10 @@ class Holds:
         values: list[Float[np.ndarray, "sent width"]],
         log: np.ndarray,
         offset_s: Float[np.ndarray, " world"],
+        seen: list[dict[str, Course]] | None = None,
     ) -> None:
         self.times, self.values, self.log, self.offset_s = times, values, log, offset_s
+        self.seen = seen
         # The integral of a held signal is piecewise linear: averages over any interval become two interpolations.
         self.integrals = [
             np.concatenate([np.zeros((1, v.shape[1])), np.cumsum(v[:-1] * np.diff(t)[:, None], axis=0)])
@@ -115,6 +122,18 @@ class Holds:
                 integral = self._integral(which, column, edges[mine])
                 out[mine, :, column] = np.diff(integral, axis=1) / step_s
         return out
+
+    def measured(self, channel: str, at_s: Float[np.ndarray, " query"]) -> Float[np.ndarray, "world query"] | None:
+        """What each world's log measured at these times of the world's clock, its ends held; None where nobody knows."""
+        if self.seen is None:
+            return None
+        found = np.empty((len(self.log), len(at_s)))
+        for which, log in enumerate(self.seen):
+            if channel not in log:
+                return None
+            mine = np.flatnonzero(self.log == which)
+            found[mine] = np.interp(at_s + self.offset_s[mine, None], *log[channel])
+        return found
 
     def _integral(self, which: int, column: int, at: np.ndarray) -> np.ndarray:
         t, f, v = self.times[which], self.integrals[which][:, column], self.values[which][:, column]

@@ -8,11 +8,10 @@ from jaxtyping import Float
 from gapless.core import Belief, Log, Simulator, generator_for, nominal_belief
 
 from .gap import PREFIX_S
-from .identify import per_query
 from .least_squares import fit_starts
 from .noise import sensor_noise
 from .shooting import Shooting, centre_of
-from .windows import cut
+from .windows import cut, per_query
 
 HORIZON_S, EVERY_S = 0.5, 0.25
 DRAWS = 1000

@@ -7,10 +7,12 @@ import numpy as np
 
 from gapless.core import GaplessError, Gaussian, Log, Params, Particles, Simulator, nominal_belief
 
+from .anchored import Anchored, anchored
 from .divergence import LENGTHS_S, window_length
+from .held_out import prediction_errors
 from .least_squares import Bounds, Fit, Problem, Progress, fit, fit_starts
 from .noise import sensor_noise
-from .posterior import Posterior, Shape, particles_of, posterior, with_noise
+from .posterior import Posterior, Shape, lasting_doubt, particles_of, posterior, with_noise
 from .search import Search, search
 from .shooting import Shooting
 from .tempering import Temper
@@ -47,6 +49,9 @@ class Identify:
     """The shape of the belief: particles where the posterior bends away from a Gaussian, unless told otherwise."""
     temper: Temper = field(default_factory=Temper)
     """How particles are found."""
+    anchored: Anchored | None = field(default_factory=lambda: Anchored(share=0.04, loose=3.0))
+    """How starts are held, beside a fit in which they are free, where the simulator does not explain the logs: held-out logs
+    choose. None for free starts only."""
     worse: float = 1.05
     """A fit whose held-out chi-square is worse than the prior's by this factor is refused."""
 
@@ -112,7 +117,12 @@ def identify(
     before, after = (_chi_square(shooting, p, held_out, noise, recipe) for p in (bounds.centre, best.params))
     chi_square = best.cost if after is None else after
     refused = _refusal(before, after, recipe)
-    known = Posterior(bounds.centre, prior.covariance) if refused else None
+    known, method = Posterior(bounds.centre, prior.covariance) if refused else None, found.method
+    held = _held(simulator, prior, (logs, held_out), best, recipe)
+    if held is not None:
+        doubt = lasting_doubt(chi_square, recipe.doubt)
+        known = Posterior(held.centre, held.covariance + np.diag((doubt * held.centre) ** 2))
+        method, refused = "anchored", ""
     if known is None:
         known = posterior(problem, best, chi_square, recipe.doubt, recipe.posterior, recipe.temper, seed)
     belief = with_noise(prior, known, noise, simulator)
@@ -123,7 +133,7 @@ def identify(
         noise,
         len(shooting.windows),
         best.iterations,
-        found.method,
+        method,
         window_s=float(shooting.windows.seconds),
         chi_square_before=chi_square if before is None else before,
         agreeing=(found.agreeing, found.begun),
@@ -132,6 +142,24 @@ def identify(
         particles=particles_of(known, belief, seed),
         refused=refused,
     )
+
+
+def _held(
+    simulator: Simulator, prior: Gaussian, logs: tuple[list[Log], list[Log]], best: Fit, recipe: Identify
+) -> Gaussian | None:
+    """The fit with starts that are held, where the other explains too little and this one predicts held-out logs better.
+
+    Free starts let a wrong model explain a window by beginning it elsewhere, and parameters then follow.
+    """
+    if recipe.anchored is None or best.cost < EXPLAINED:
+        return None
+    training, held_out = logs
+    found = anchored(simulator, prior, training, recipe.anchored)
+    centres = (found.centre, best.params, prior.centre)
+    rivals = [Gaussian(prior.names, c, prior.covariance, prior.low, prior.high) for c in centres]
+    errors = [prediction_errors(simulator, rival, held_out) for rival in rivals]
+    typical = [float(np.median(e)) if len(e) else np.inf for e in errors]
+    return found if typical[0] < min(typical[1:]) else None
 
 
 def _refusal(before: float | None, after: float | None, recipe: Identify) -> str:

@@ -26,8 +26,8 @@ class Linear(NamedTuple):
 
     misfit: Float[np.ndarray, "window query"]
     answer: dict[str, Float[np.ndarray, "window query period"]]
-    saw: dict[str, Float[np.ndarray, "window period history channel"]]
-    """Frames that each correction saw along the present trajectory."""
+    saw: dict[str, Float[np.ndarray, "window period number"]]
+    """What each correction saw along the present trajectory."""
     said: dict[str, Float[np.ndarray, "window period"]]
     """What the residual added there."""
 

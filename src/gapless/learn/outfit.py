@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import mujoco
 import numpy as np
@@ -23,9 +22,15 @@ LEAST_REACH = 1.0
 """Deviations within which nothing fades, however dense the data."""
 LARGE, ROOM = 0.9, 1.5
 """The bound is ROOM times this quantile of what the windows ask for: rare peaks are no reason for large forces elsewhere."""
+HEARD_S = 2.0
+"""How long before a window it is heard what was sent and how joints moved: for what winds up, and what lasts."""
 SMOOTHINGS = 8
 ROUNDING = 1e-12
 """Share of what logs say below which nothing is believed: without any noise they would say all of it exactly, to rounding."""
+
+
+Ways = dict[str, tuple[float, float]]
+"""How far each joint went, and how fast, typically."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,10 @@ class Form:
     """Forces, changes of commands ("action") or of velocities ("state")."""
     history: int
     recall: int
-    width: int
     members: int
 
 
-def silent_residual(simulator: MujocoSimulator, form: Form) -> Residual:
+def silent_residual(simulator: MujocoSimulator, form: Form, ways: Ways) -> Residual:
     """A correction for every joint that a command drives, and for forces also for those that only sensors read.
 
     Each sees its joint, and the commands that drive it.
@@ -51,27 +55,35 @@ def silent_residual(simulator: MujocoSimulator, form: Form) -> Residual:
     passive = {j: [] for j in read_joints(simulator) if j not in driven} if form.kind == "force" else {}
     made = []
     for joint, commands in (driven | passive).items():
-        turns = (_turns(simulator, joint), False, *(False for _ in commands))
-        sight = Sight((f"{joint}.position", f"{joint}.velocity", *commands), turns, form.history, form.recall)
+        span, speed = ways.get(joint, (1.0, 1.0))
+        seen = _turns(simulator, joint), form.history, form.recall, jnp.asarray(span), jnp.asarray(speed)
+        sight = Sight(joint, tuple(commands), *seen)
         names = {"force": [f"{joint}.force"], "state": [f"{joint}.velocity.change"]}
         for name in names.get(form.kind, [f"{c}.change" for c in commands]):
-            made.append(silent_correction(name, sight, form.width, form.members, jax.random.key(0)))
-    return Residual(tuple(made))
+            made.append(silent_correction(name, sight, form.members))
+    return Residual(tuple(made), round(HEARD_S / simulator.interface.period_s))
+
+
+def travels(simulator: MujocoSimulator, windows: Windows) -> Ways:
+    """How far each joint that is read went, and how fast, typically, where the windows begin."""
+    joints, found = read_joints(simulator), {}
+    for k, joint in enumerate(joints):
+        places, speeds = windows.start[:, k], windows.start[:, len(joints) + k]
+        found[joint] = max(float(np.ptp(places)), 1e-6), max(float(speeds.std()), 1e-3)
+    return found
 
 
 def driven_only(residual: Residual) -> Residual:
     """Without the corrections of joints that no command drives."""
-    return Residual(tuple(c for c in residual.corrections if c.sight.commands))
+    return Residual(tuple(c for c in residual.corrections if c.sight.commands), residual.heard)
 
 
 def natural_sizes(simulator: MujocoSimulator, residual: Residual, windows: Windows) -> dict[str, float]:
     """What would be a large value of each correction: a force that sets the joint moving within a tenth of a second."""
-    joints = read_joints(simulator)
-    speeds = dict(zip(joints, windows.start[:, len(joints) :].std(axis=0), strict=True))
-    sizes = {}
+    ways, sizes = travels(simulator, windows), {}
     for c in residual.corrections:
         thing, _, what = c.name.rpartition(".")
-        speed = max(float(speeds.get(thing.removesuffix(".velocity"), 1.0)), 1e-3)
+        speed = ways.get(thing.removesuffix(".velocity"), (1.0, 1.0))[1]
         if what == "force":
             joint = simulator.model.joint(thing)
             sizes[c.name] = float(simulator.model.dof_M0[joint.dofadr[0]]) * speed / 0.1
@@ -101,11 +113,9 @@ def smoothed(linear: Linear, sizes: dict[str, float]) -> dict[str, Float[np.ndar
     return {n: found[:, k * periods : (k + 1) * periods] for k, n in enumerate(names)}
 
 
-def outfitted(
-    correction: Correction, frames: Float[np.ndarray, "row history channel"], asked: np.ndarray
-) -> Correction:
-    """The correction with normalisation, bound and reach from the frames it saw and what the windows ask of it."""
-    raw = np.asarray(jax.vmap(correction.sight.features)(jnp.asarray(frames)), np.float64)
+def outfitted(correction: Correction, saw: Float[np.ndarray, "window period number"], asked: np.ndarray) -> Correction:
+    """The correction with normalisation, bound and reach from what it saw and what the windows ask of it."""
+    raw = saw.reshape(-1, saw.shape[-1]).astype(np.float64)
     shift, scale = raw.mean(axis=0), 1 / np.maximum(raw.std(axis=0), 1e-6)
     now = ((raw - shift) * scale)[:, : correction.sight.present]
     chosen = _spread_out(now, CENTRES)

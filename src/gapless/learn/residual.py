@@ -5,29 +5,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import GaplessError, Gaussian, Log, generator_for
+from gapless.core import GaplessError, Gaussian, generator_for
 from gapless.logs import Parted
 from gapless.simulators import Around, MujocoSimulator
-from gapless.simulators.parts import Correction, Residual
+from gapless.simulators.parts import Residual
 
+from .additive import Chooser, Pick, spelled
 from .held_out import Comparison, compare, prediction_errors
 from .identify import Identified, Identify, identify
-from .kernels import KERNELS, Kernel
 from .knots import Linear, linearise
-from .outfit import Form, driven_only, natural_sizes, outfitted, silent_residual, smoothed
-from .ridge import Windowed, left_out, windowed
+from .outfit import Form, driven_only, natural_sizes, outfitted, silent_residual, smoothed, travels
 from .windows import Windows, cut, per_query, thin
-
-UNRULY = (0.0, 0.03)
-"""Shares of the forces' variance that no function may explain, to try."""
-STRENGTHS = (0.01, 0.1, 1.0)
-"""Variances of the corrections, over those of what the windows ask for, to try."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +29,13 @@ class LearnResidual:
     """Forces on joints, changes of commands, or changes of the driven joints' velocities."""
     members: int = 6
     """Independent members of the ensemble, an even number."""
-    waves: int = 96
-    """Hidden units of each network."""
     history: int = 4
-    """Control periods that it looks back, the present one included."""
+    """Control periods over which it sees velocities change, the present one included."""
     recall: int = 12
-    """Control periods that it looks back at commands."""
-    window_s: float = 0.5
-    """Length of the windows that it is learned from."""
+    """Control periods over which it sees commands change, likewise."""
+    windows_s: tuple[float, ...] = (0.3, 0.5)
+    """Lengths of the windows that it is learned from: short ones stay near the truth, long ones tell small forces; held-out
+    logs choose."""
     windows: int = 120
     """Windows used at most."""
     rounds: int = 2
@@ -53,13 +43,19 @@ class LearnResidual:
     worth: float = 1.5
     """Held-out chi-square of the physics alone below which there is nothing left to learn."""
     refit: Identify | None = field(
-        default_factory=lambda: Identify(method="least-squares", windows=80, iterations=10, posterior="gaussian")
+        default_factory=lambda: Identify(
+            "least-squares", windows=80, iterations=10, posterior="gaussian", anchored=None
+        )
     )
     """How the parameters are refitted in its presence, if at all; they stay as unsure as without it."""
 
     def __post_init__(self) -> None:
-        if min(self.members, self.waves, self.history, self.rounds) < 1 or self.window_s <= 0:
-            raise GaplessError("a residual needs members, waves, history and rounds of at least 1 and window_s > 0.")
+        if (
+            min(self.members, self.history, self.recall, self.rounds) < 1
+            or not self.windows_s
+            or min(self.windows_s) <= 0
+        ):
+            raise GaplessError("a residual needs members, history, recall and rounds of at least 1 and windows_s > 0.")
 
 
 @dataclass(frozen=True)
@@ -69,19 +65,6 @@ class Learnt:
     residual: Residual
     identified: Identified
     held_out: Comparison
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How the networks are regressed."""
-
-    among: Residual
-    """The corrections that are learned."""
-    kernel: Kernel
-    unruly: float
-    strength: float
-    left: float
-    """Share of the misfit that remains in windows left out."""
 
 
 def with_residual(simulator: MujocoSimulator, residual: Residual) -> MujocoSimulator:
@@ -100,17 +83,17 @@ def learn_residual(
 ) -> Learnt | None:
     """The residual beside what was identified without it, or None where it would not predict the held-out logs better."""
     recipe = recipe or LearnResidual()
-    windows = _windows(simulator, logs.training, recipe)
     before = prediction_errors(simulator, found.belief, logs.held_out)
-    if windows is None or not len(before) or found.chi_square < recipe.worth:
+    if not len(before) or found.chi_square < recipe.worth:
         return None
-    lesson = _Lesson(simulator, found, windows, recipe)
-    tries = _rounds(lesson, seed, tell)
+    cuts = [cut(simulator, logs.training, seconds) for seconds in recipe.windows_s]
+    lessons = [_Lesson(simulator, found, thin(w, recipe.windows), recipe) for w in cuts if w is not None]
+    tries = [residual for lesson in lessons for residual in _rounds(lesson, seed, tell)]
     if not tries:
         return None
     if recipe.refit is not None:
         tell("refitting the parameters beside the residual")
-    return _confirmed(lesson, tries, before, _moved(prior, found.belief), logs, seed)
+    return _confirmed(lessons[0], tries, before, _moved(prior, found.belief), logs, seed)
 
 
 @dataclass(frozen=True)
@@ -125,7 +108,8 @@ class _Lesson:
     @cached_property
     def silent(self) -> Residual:
         r = self.recipe
-        return silent_residual(self.simulator, Form(r.kind, r.history, r.recall, r.waves, r.members))
+        form = Form(r.kind, r.history, r.recall, r.members)
+        return silent_residual(self.simulator, form, travels(self.simulator, self.windows))
 
     @cached_property
     def sizes(self) -> dict[str, float]:
@@ -163,22 +147,25 @@ def _no_surer(refitted: Identified, found: Identified) -> Identified:
 
 
 def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Residual]:
-    """The residual after each round, for every choice; none where windows left out are not explained by any."""
+    """The residual after each round, of driven joints alone and of all; none where windows left out are explained by neither."""
     first, tries = lesson.around(lesson.silent), []
     whole = _outfit(lesson.silent, first, lesson.sizes)
-    for choice in _choices(whole, first, generator_for(seed, "residual", "choice")):
-        residual, linear, rng = choice.among, first, generator_for(seed, "residual", "members")
-        for k in range(lesson.recipe.rounds):
-            tell(f"learning a residual on {len(residual.corrections)} joints, round {k + 1} of {lesson.recipe.rounds}")
-            linear = lesson.around(residual) if k else first
-            residual = _regressed(residual, linear, choice, rng)
+    chooser = Chooser(whole, first, generator_for(seed, "residual", "waves"))
+    for pick in _picks(chooser, whole):
+        made, rng = chooser.sum_of(pick), generator_for(seed, "residual", "members")
+        residual = made.regressed(first, rng)
+        tries.append(residual)
+        for k in range(1, lesson.recipe.rounds):
+            tell(f"learning a residual ({spelled(pick.terms)}), round {k + 1} of {lesson.recipe.rounds}")
+            residual = made.regressed(lesson.around(residual), rng)
             tries.append(residual)
     return tries
 
 
-def _windows(simulator: MujocoSimulator, logs: list[Log], recipe: LearnResidual) -> Windows | None:
-    windows = cut(simulator, logs, recipe.window_s)
-    return None if windows is None else thin(windows, recipe.windows)
+def _picks(chooser: Chooser, residual: Residual) -> list[Pick]:
+    """What windows left out want of driven joints alone, and of all joints where that is better still."""
+    driven, every = chooser.pick(driven_only(residual)), chooser.pick(residual)
+    return [p for p, least in ((driven, 1.0), (every, driven.left)) if p.left < least]
 
 
 def _moved(prior: Gaussian, found: Gaussian) -> Gaussian:
@@ -190,85 +177,5 @@ def _moved(prior: Gaussian, found: Gaussian) -> Gaussian:
 
 def _outfit(residual: Residual, linear: Linear, sizes: dict[str, float]) -> Residual:
     asked = smoothed(linear, sizes)
-    return Residual(tuple(outfitted(c, _rows(linear.saw[c.name]), asked[c.name]) for c in residual.corrections))
-
-
-def _choices(residual: Residual, linear: Linear, rng: np.random.Generator) -> list[Choice]:
-    """How windows left out are predicted best by driven joints alone, and by all joints where that is better still."""
-    layers = [{c.name: k.layer(c.sight, c.networks.width_size, rng) for c in residual.corrections} for k in KERNELS]
-    found = [_best(among, linear, layers) for among in (driven_only(residual), residual)]
-    return [c for c, least in zip(found, (1.0, min(1.0, found[0].left)), strict=True) if c.left < least]
-
-
-def _best(among: Residual, linear: Linear, layers: list[dict[str, tuple]]) -> Choice:
-    """The kernel and its strength that predict windows left out best."""
-    found = []
-    for kernel, waves in zip(KERNELS, layers, strict=True):
-        plain = _design(among, linear, waves, 0.0)
-        for unruly in UNRULY:
-            design = plain if unruly == 0 else _design(among, linear, waves, unruly)
-            found += [Choice(among, kernel, unruly, s, left_out(design, plain, s)) for s in STRENGTHS]
-    return min(found, key=lambda c: c.left)
-
-
-def _regressed(residual: Residual, linear: Linear, choice: Choice, rng: np.random.Generator) -> Residual:
-    """Members one by one, each with waves and weights of the windows of its own."""
-    every = []
-    for _ in range(residual.members):
-        layers = {c.name: choice.kernel.layer(c.sight, c.networks.width_size, rng) for c in residual.corrections}
-        design = _design(residual, linear, layers, choice.unruly)
-        trust = rng.exponential(size=len(linear.misfit))
-        parts = np.split(design.solve(choice.strength, trust), len(residual.corrections))
-        every.append([(*layers[c.name], w) for c, w in zip(residual.corrections, parts, strict=True)])
-    made = [_with_members(c, [m[k] for m in every]) for k, c in enumerate(residual.corrections)]
-    return Residual(tuple(made))
-
-
-def _design(residual: Residual, linear: Linear, layers: dict[str, tuple], unruly: float) -> Windowed:
-    """Waves of all corrections side by side, each in units of its bound."""
-    count, periods = linear.said[residual.corrections[0].name].shape
-    total, width = len(residual.corrections), residual.corrections[0].networks.width_size
-    waves = np.zeros((count, total, periods, total, width))
-    answers, target = [], linear.misfit
-    for k, c in enumerate(residual.corrections):
-        weights, phases = layers[c.name]
-        normal = np.asarray(_normal(c, _rows(linear.saw[c.name])), np.float64)
-        near = np.asarray(_nearness(c, normal), np.float64)
-        shape = near[:, None] * np.sin(normal @ weights.T + phases) * _amplitude(c)
-        waves[:, k, :, k] = shape.reshape(count, periods, width)
-        answers.append(linear.answer[c.name] * float(c.bound))
-        target = target - np.einsum("wqp,wp->wq", linear.answer[c.name], linear.said[c.name])
-    flat = waves.reshape(count, total * periods, total * width)
-    return windowed(target, np.concatenate(answers, axis=-1), flat, unruly * _TYPICAL**2)
-
-
-_TYPICAL = 0.4
-"""The deviation of what the windows ask for, over the bound, were it normal: the bound is 1.5 times its 90th percentile."""
-
-
-def _amplitude(correction: Correction) -> float:
-    return _TYPICAL * np.sqrt(2 / correction.networks.width_size)
-
-
-def _with_members(correction: Correction, members: list[tuple]) -> Correction:
-    weights, phases, last = (np.stack(v) for v in zip(*members, strict=True))
-    last = (last * _amplitude(correction))[:, None]
-    return eqx.tree_at(
-        lambda c: (c.networks.layers[0].weight, c.networks.layers[0].bias, c.networks.layers[1].weight),
-        correction,
-        tuple(jnp.asarray(v, jnp.float32) for v in (weights, phases, last)),
-    )
-
-
-def _rows(saw: Float[np.ndarray, "window period history channel"]) -> Float[np.ndarray, "row history channel"]:
-    return saw.reshape(-1, *saw.shape[2:])
-
-
-@eqx.filter_jit
-def _normal(correction: Correction, frames: np.ndarray) -> jax.Array:
-    return jax.vmap(correction.normal)(jnp.asarray(frames, jnp.float32))
-
-
-@eqx.filter_jit
-def _nearness(correction: Correction, normal: np.ndarray) -> jax.Array:
-    return jax.vmap(correction.nearness)(jnp.asarray(normal, jnp.float32))
+    made = tuple(outfitted(c, linear.saw[c.name], asked[c.name]) for c in residual.corrections)
+    return Residual(made, residual.heard)

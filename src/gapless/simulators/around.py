@@ -46,7 +46,7 @@ class BlockWorlds:
         self.worlds = worlds
         self._arrays, static = eqx.partition(block, eqx.is_array)
         leaves, structure = jax.tree.flatten(static)
-        self._step, self._init = _compiled(structure, tuple(leaves), worlds)
+        self._step, self._init, self._hear = _compiled(structure, tuple(leaves), worlds)
 
     def init(self, key: PRNGKeyArray) -> Any:
         return self._init(self._arrays, key)
@@ -61,10 +61,18 @@ class BlockWorlds:
         memory, outputs = self._step(self._arrays, params, memory, inputs, dt_s, key)
         return memory, {k: np.asarray(v) for k, v in outputs.items()}
 
+    def hear(
+        self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray
+    ) -> tuple[Any, dict[str, np.ndarray]]:
+        """Many steps at once: inputs and outputs are (world, step, width)."""
+        in_turn = {k: np.moveaxis(v, 1, 0) for k, v in inputs.items()}
+        memory, outputs = self._hear(self._arrays, params, memory, in_turn, dt_s, key)
+        return memory, {k: np.moveaxis(np.asarray(v), 0, 1) for k, v in outputs.items()}
+
 
 @lru_cache(maxsize=256)
-def _compiled(structure: Any, leaves: tuple, worlds: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Step and init of all worlds, for every block of one form."""
+def _compiled(structure: Any, leaves: tuple, worlds: int) -> tuple[Callable[..., Any], ...]:
+    """Step, init and many steps of all worlds, for every block of one form."""
     static = jax.tree.unflatten(structure, leaves)
 
     def step(arrays: Any, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> Any:
@@ -75,4 +83,7 @@ def _compiled(structure: Any, leaves: tuple, worlds: int) -> tuple[Callable[...,
     def init(arrays: Any, key: PRNGKeyArray) -> Any:
         return jax.vmap(eqx.combine(arrays, static).init)(jax.random.split(key, worlds))
 
-    return jax.jit(step), jax.jit(init)
+    def hear(arrays: Any, params: Params, memory: Any, in_turn: Signals, dt_s: float, key: PRNGKeyArray) -> Any:
+        return jax.lax.scan(lambda held, now: step(arrays, params, held, now, dt_s, key), memory, in_turn)
+
+    return jax.jit(step), jax.jit(init), jax.jit(hear)

@@ -10,13 +10,14 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world, unstack
 
 from .around import Around
 from .binding import OUTSIDE
 from .bodies import refuse_doubles
 from .bound import BoundParams
 from .commanding import Commanding
+from .earlier import joints_before
 from .mujoco_state import MujocoState
 from .named_joints import NamedJoints
 from .sensing import Noise, Sensing
@@ -191,13 +192,14 @@ class MujocoSimulator(Simulator):
         return self._blocks.sensed_in_turn(state, self._sensors.named(seen)), state.memories
 
     def _run_up(self, state: MujocoState, holds: Holds) -> None:
-        """Lets the blocks hear commands that were sent before the start, with the joints where they start."""
-        periods, n = self.around.recalls, self.substeps
-        late_s = self._commanding.late_s(state.params, self.worlds) + periods * self.interface.period_s
-        earlier = holds.averages(late_s, periods * n, float(self.model.opt.timestep)) if periods else np.empty(0)
-        for k in range(periods):
-            now = earlier[:, k * n : (k + 1) * n]
-            self._blocks.before_physics(state, now, self.interface.period_s, jax.random.key(0))
+        """Lets the blocks hear what was sent and how the joints moved before the start, as far as somebody knows."""
+        periods, period_s = self.around.recalls, self.interface.period_s
+        if not periods:
+            return
+        late_s = self._commanding.late_s(state.params, self.worlds) + periods * period_s
+        sent = unstack(holds.averages(late_s, periods, period_s), self.interface.command_widths)
+        moved = joints_before(holds, self.sensed, self._joints.read(state.batch), periods, period_s)
+        self._blocks.hear(state, sent | moved, period_s)
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
         """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""

@@ -46,6 +46,14 @@ class SteppedBlocks:
             inputs |= out
         return control, self._step(state, "residual", inputs, dt_s, key) if "residual" in self._blocks else {}
 
+    def hear(self, state: MujocoState, inputs: Signals, dt_s: float) -> None:
+        """What actuator and residual remember of steps before the first: inputs are (world, step, width)."""
+        for name in ("actuator", "residual"):
+            if name in self._blocks:
+                block, held = self._blocks[name], state.memories[name]
+                state.memories[name], out = block.hear(state.params, held, inputs, dt_s, jax.random.key(0))
+                inputs = inputs | out
+
     def sensed(self, state: MujocoState, measurement: Signals, key: PRNGKeyArray) -> Signals:
         """What the sensor makes of the truth."""
         if "sensor" not in self._blocks:

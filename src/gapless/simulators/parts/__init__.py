@@ -5,6 +5,7 @@ from .residual import MEMBER, Correction, Residual, silent_correction
 from .sensor import Sensor, new_sensor, sensor_parameters
 from .sight import Sight
 from .stored import has_residual, load_residual, save_residual
+from .units import Units
 
 __all__ = [
     "MEMBER",
@@ -13,6 +14,7 @@ __all__ = [
     "Residual",
     "Sensor",
     "Sight",
+    "Units",
     "has_residual",
     "load_residual",
     "new_sensor",

@@ -39,15 +39,15 @@ class Probe(Block):
         return self.inner.parameters + pulls
 
     def init(self, key: PRNGKeyArray) -> Any:
-        inner = self.inner.init(key)
-        saw = {name: jnp.zeros((self.periods, *frames.shape)) for name, frames in inner["frames"].items()}
+        saw = {c.name: jnp.zeros((self.periods, c.sight.width)) for c in self.inner.corrections}
         said = {name: jnp.zeros(self.periods) for name in saw}
-        return {"inner": inner, "period": jnp.array(-self.recalls), "saw": saw, "said": said}
+        return {"inner": self.inner.init(key), "period": jnp.array(-self.recalls), "saw": saw, "said": said}
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
         k = jnp.where(memory["period"] < 0, self.periods, memory["period"])  # what came before the window is not noted
-        inner, out = self.inner.step(params, memory["inner"], inputs, dt_s, key)
-        saw = {name: memory["saw"][name].at[k].set(inner["frames"][name], mode="drop") for name in out}
+        inner, seen = self.inner.see(memory["inner"], inputs, dt_s)
+        out = self.inner.say(params, seen)
+        saw = {name: memory["saw"][name].at[k].set(seen[name], mode="drop") for name in out}
         said = {name: memory["said"][name].at[k].set(out[name][0], mode="drop") for name in out}
         pulls = jnp.stack([params[name] for name in self.knots]).reshape(-1, self.per_correction)
         at = jnp.minimum(k // self.stretch, self.per_correction - 1)

@@ -3,20 +3,22 @@
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Parameter, Params, Signals
 
 from .sight import Sight
+from .units import Units, silent_units
 
 MEMBER = "residual.member"
 """The parameter that says which member acts; a number that is nobody's means all of them, each with its share.
 
 Members come in even numbers, so that the middle of them, which is the belief's mean, is nobody's."""
 CLIP = 4.0
-"""Features beyond this many deviations are taken for that many."""
+"""Numbers beyond this many deviations are taken for that many."""
+Seen = dict[str, Float[Array, " number"]]
+"""What each correction sees now."""
 
 
 class Correction(eqx.Module):
@@ -24,41 +26,40 @@ class Correction(eqx.Module):
 
     name: str = eqx.field(static=True)
     sight: Sight
-    shift: Float[Array, " feature"]
-    scale: Float[Array, " feature"]
+    shift: Float[Array, " number"]
+    scale: Float[Array, " number"]
     bound: Float[Array, ""]
     """The largest value it can take, in the output's unit."""
     centres: Float[Array, "centre present"]
-    """Frames of the training data, as normal features, from which distances are taken."""
+    """Frames of the training data, as normal numbers, from which distances are taken."""
     reach: Float[Array, ""]
     """Distance to the nearest of them from which on the correction fades; at twice that, it is zero."""
-    networks: eqx.nn.MLP
-    """All members; every array leads with them."""
+    units: Units
 
     @property
     def members(self) -> int:
-        return self.networks.layers[-1].weight.shape[0]
+        return self.units.last.shape[0]
 
-    def normal(self, frames: Float[Array, "history channel"]) -> Float[Array, " feature"]:
-        """Features in deviations of the training data."""
-        return jnp.clip((self.sight.features(frames) - self.shift) * self.scale, -CLIP, CLIP)
+    def normal(self, seen: Float[Array, " number"]) -> Float[Array, " number"]:
+        """What is seen in deviations of the training data."""
+        return jnp.clip((seen - self.shift) * self.scale, -CLIP, CLIP)
 
-    def nearness(self, normal: Float[Array, " feature"]) -> Float[Array, ""]:
+    def nearness(self, normal: Float[Array, " number"]) -> Float[Array, ""]:
         """1 on the data, 0 far from it."""
         apart = ((self.centres - normal[: self.sight.present]) ** 2).sum(-1).min()
         return 1 - _smooth(jnp.sqrt(apart) / self.reach - 1)
 
-    def values(self, normal: Float[Array, " feature"]) -> Float[Array, " member"]:
+    def values(self, normal: Float[Array, " number"]) -> Float[Array, " member"]:
         """What each member says."""
-        arrays, static = eqx.partition(self.networks, eqx.is_array)
-        raw = jax.vmap(lambda a: eqx.combine(a, static)(normal)[0])(arrays)
-        return self.bound * self.nearness(normal) * jnp.tanh(raw)
+        return self.bound * self.nearness(normal) * jnp.tanh(self.units(normal))
 
 
 class Residual(Block):
     """Corrections side by side; one member of each acts in a world, or the mean of all."""
 
     corrections: tuple[Correction, ...]
+    heard: int = eqx.field(static=True, default=0)
+    """Periods before its first step of which it wants to hear, where somebody knows them."""
 
     @property
     def members(self) -> int:
@@ -66,8 +67,7 @@ class Residual(Block):
 
     @property
     def recalls(self) -> int:
-        """Periods before the present one that it remembers."""
-        return max(c.sight.remembered for c in self.corrections) - 1
+        return self.heard
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -76,23 +76,21 @@ class Residual(Block):
         return (Parameter(MEMBER, "", last / 2, 0.0, last, "actuation", free=False),)
 
     def init(self, key: PRNGKeyArray) -> Any:
-        frames = {c.name: jnp.zeros((c.sight.remembered, len(c.sight.channels))) for c in self.corrections}
-        return {"frames": frames, "begun": jnp.zeros((), bool)}
+        return {c.name: c.sight.fresh() for c in self.corrections}
 
     def step(self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray) -> tuple[Any, Signals]:
-        frames = self._see(memory, inputs)
-        weights = member_weights(params[MEMBER], self.members)
-        said = {c.name: (weights @ c.values(c.normal(frames[c.name])))[None] for c in self.corrections}
-        return {"frames": frames, "begun": jnp.ones((), bool)}, said
+        memory, seen = self.see(memory, inputs, dt_s)
+        return memory, self.say(params, seen)
 
-    def _see(self, memory: Any, inputs: Signals) -> dict[str, Float[Array, "history channel"]]:
-        """What each correction remembers, the present frame first."""
-        frames = {}
-        for c in self.corrections:
-            now, past = c.sight.frame(inputs), memory["frames"][c.name]
-            past = jnp.where(memory["begun"], past, c.sight.first(now))
-            frames[c.name] = jnp.concatenate([now[None], past[:-1]])
-        return frames
+    def see(self, memory: Any, inputs: Signals, dt_s: float) -> tuple[Any, Seen]:
+        """What is remembered after this moment, and what each correction sees in it."""
+        memory = {c.name: c.sight.look(memory[c.name], inputs, dt_s) for c in self.corrections}
+        return memory, {c.name: c.sight.numbers(memory[c.name]) for c in self.corrections}
+
+    def say(self, params: Params, seen: Seen) -> Signals:
+        """What is added, given what is seen."""
+        weights = member_weights(params[MEMBER], self.members)
+        return {c.name: (weights @ c.values(c.normal(seen[c.name])))[None] for c in self.corrections}
 
 
 def member_weights(member: Any, members: int) -> Float[Array, " member"]:
@@ -101,18 +99,13 @@ def member_weights(member: Any, members: int) -> Float[Array, " member"]:
     return jnp.where(one.any(), one.astype(jnp.float32), jnp.full(members, 1 / members))
 
 
-def silent_correction(name: str, sight: Sight, width: int, members: int, key: PRNGKeyArray) -> Correction:
-    """A correction that says nothing yet: one hidden layer of `width` waves, and zero in the last."""
-
-    def one(key: PRNGKeyArray) -> eqx.nn.MLP:
-        made = eqx.nn.MLP(sight.width, 1, width, 1, activation=jnp.sin, key=key)
-        return eqx.tree_at(lambda n: (n.layers[-1].weight, n.layers[-1].bias), made, replace_fn=jnp.zeros_like)
-
+def silent_correction(name: str, sight: Sight, members: int, units: int = 1) -> Correction:
+    """A correction that says nothing yet."""
     if members < 2 or members % 2:
         raise GaplessError(f"an ensemble of {members} members is not possible; choose an even number of at least 2.")
-    networks = eqx.filter_vmap(one)(jax.random.split(key, members))
     zeros, ones = jnp.zeros(sight.width), jnp.ones(sight.width)
-    return Correction(name, sight, zeros, ones, jnp.ones(()), zeros[None, : sight.present], jnp.ones(()), networks)
+    nothing = silent_units(sight.width, units, members)
+    return Correction(name, sight, zeros, ones, jnp.ones(()), zeros[None, : sight.present], jnp.ones(()), nothing)
 
 
 def _smooth(x: Float[Array, ""]) -> Float[Array, ""]:
