@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from frame import Cells, console
-from gapless.core import GaplessError, Log, Params, Simulator, prior_belief
-from gapless.learn.anchored import anchored
+from gapless.core import GaplessError, Log, Params, Point, Simulator, prior_belief
+from gapless.learn.anchored import anchored, start_doubts
 from real_options import Real
 from real_residual import beside
-from real_scores import HORIZONS_S, Pieces, errors, pieces, repeated, still, whole_log
+from real_scores import HORIZONS_S, Pieces, Predictor, errors, pieces, repeated, still, whole_log
 from real_sets import SETS, Set, authors_spec, make_simulator, make_spec
 from recordings import data_folder
 from stretches import moving
@@ -74,7 +74,8 @@ def compute(setting: dict[str, Any]) -> dict[str, Any]:
         if over is not None and len(over.which):
             row = {"set": setting["set"], "windows of": part, "predictor": predictor}
             result.append(row | _scored(chosen, predictor, over, found) | {"learned in s": round(seconds)})
-    params = ", ".join(f"{k} {float(np.asarray(v)):.4g}" for k, v in found[1].items()) if found else ""
+    values = {} if found is None else found.belief.mean()
+    params = ", ".join(f"{k} {float(np.asarray(v)):.4g}" for k, v in values.items())
     return {"rows": [_with_all_keys(row) for row in result], "said": "; ".join(filter(None, (said, params)))}
 
 
@@ -92,16 +93,14 @@ def _split(chosen: Set, setting: dict[str, Any]) -> tuple[list[Log], list[Log]]:
     return train, held
 
 
-def _predict(
-    chosen: Set, predictor: str, train: list[Log], setting: dict[str, Any]
-) -> tuple[tuple[Simulator, Params] | None, str]:
-    """A simulator and its parameters, None for predictors that need none; and what is to be said about them."""
+def _predict(chosen: Set, predictor: str, train: list[Log], setting: dict[str, Any]) -> tuple[Predictor | None, str]:
+    """A simulator and what is believed about it, None for predictors that need none; and what is to be said about them."""
     machine, folder = chosen.machine, Path(setting["folder"])
     file = folder / machine.name / "nominal.xml"
     if predictor == "nominal":
-        return (make_simulator(machine, make_spec(machine, file)), {}), ""
+        return _sure(make_simulator(machine, make_spec(machine, file))), ""
     if predictor == "authors":
-        return (make_simulator(machine, authors_spec(machine, file, folder / AUTHORS)), {}), ""
+        return _sure(make_simulator(machine, authors_spec(machine, file, folder / AUTHORS))), ""
     if predictor not in FITS:
         return None, ""
     listed = chosen.shared + (() if predictor in ("mujoco.sysid", "ours, same list") else chosen.more)
@@ -111,26 +110,34 @@ def _predict(
     if predictor == "mujoco.sysid":
         from real_sysid import sysid_fit  # its own packages may be missing
 
-        return (simulator, sysid_fit(simulator, spec, stretches)), ""
+        return _sure(simulator, sysid_fit(simulator, spec, stretches)), ""
     belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
+    doubt = {side: chosen.recipe.loose * value for side, value in start_doubts(simulator, stretches).items()}
     if predictor != "ours + residual":
-        return (simulator, belief.mean()), ""
-    return beside(simulator, prior_belief(listed), belief, stretches, setting["seed"])
+        return Predictor(simulator, belief, doubt), ""
+    whole, known, said = beside(simulator, prior_belief(listed), belief, stretches, setting["seed"])
+    return Predictor(whole, known, doubt), said
 
 
-def _scored(chosen: Set, predictor: str, over: Pieces, found: tuple[Simulator, Params] | None) -> dict[str, Any]:
+def _sure(simulator: Simulator, params: Params | None = None) -> Predictor:
+    """One simulation, with these parameters or those of the file."""
+    values = {k: float(np.asarray(v)) for k, v in (params or {}).items()}
+    return Predictor(simulator, Point(tuple(values), np.array([*values.values()])))
+
+
+def _scored(chosen: Set, predictor: str, over: Pieces, found: Predictor | None) -> dict[str, Any]:
     if predictor == "persistence":
         off = still(over, chosen.absolute)
     elif predictor == "repeats":
         off = repeated(over, chosen.absolute)
     else:
         assert found is not None
-        off = errors(*found, over, chosen.absolute)
+        off = errors(found, over, chosen.absolute)
     middle = np.nanmedian(off[over.moves], axis=0) if np.isfinite(off[over.moves]).any() else None
     scored: dict[str, Any] = {"moving": f"{int(over.moves.sum())}/{len(over.moves)}"}
     scored |= {f"{h:g} s": "" if middle is None else _spelled(middle[i]) for i, h in enumerate(HORIZONS_S)}
     if chosen.whole and found is not None:
-        each = np.array([whole_log(*found, log, chosen.absolute) for log in over.logs])
+        each = np.array([whole_log(found, log, chosen.absolute) for log in over.logs])
         scored["whole log"] = _spelled(np.sqrt((each**2).mean(axis=0)))
     return scored
 

@@ -1,11 +1,12 @@
 """How predictions of real recordings are scored: open loop over windows of 1 s, and over whole logs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from gapless.core import Log, Params, Signals, Simulator
+from gapless.core import Belief, Log, Point, Signals, Simulator
+from gapless.learn.foretell import DRAWS, Question, foretold
 from gapless.simulators import holds_of
 
 HORIZONS_S = (0.1, 0.25, 0.5, 1.0)
@@ -53,14 +54,20 @@ def pieces(logs: list[Log], every_s: float = 1.0, absolute: bool = False) -> Pie
     )
 
 
-def errors(
-    simulator: Simulator, params: Params, over: Pieces, absolute: bool
-) -> Float[np.ndarray, "window horizon joint"]:
+@dataclass(frozen=True)
+class Predictor:
+    """A simulator, what is believed about its parameters, and how unsure starts are."""
+
+    simulator: Simulator
+    belief: Belief
+    doubt: dict[str, float] = field(default_factory=dict)
+
+
+def errors(predictor: Predictor, over: Pieces, absolute: bool) -> Float[np.ndarray, "window horizon joint"]:
     """|Predicted − measured| at the horizons; absolute angles where joints hang on each other and the file has them so."""
-    worlds = len(over.which)
-    values = {k: np.full(worlds, float(np.asarray(v))) for k, v in params.items()}
-    holds = holds_of(over.logs, over.which, over.begin_s)
-    seen = simulator.with_worlds(worlds).play(values, over.start, holds, over.times)
+    asked = Question(over.logs, over.which, over.begin_s, over.start, predictor.doubt, over.times)
+    sure = isinstance(predictor.belief, Point) and not predictor.doubt
+    seen = foretold(predictor.simulator, predictor.belief, asked, 1 if sure else DRAWS)
     predicted = np.concatenate([seen[n] for n in _channels(over.logs[0])], axis=2)
     return _off(predicted - over.seen, absolute)
 
@@ -84,9 +91,10 @@ def repeated(over: Pieces, absolute: bool) -> Float[np.ndarray, "window horizon 
     return found
 
 
-def whole_log(simulator: Simulator, params: Params, log: Log, absolute: bool) -> Float[np.ndarray, " joint"]:
-    """RMSE per joint over a whole log, open loop from its first state."""
-    clock, values = _clock(log), {k: np.full(1, float(np.asarray(v))) for k, v in params.items()}
+def whole_log(predictor: Predictor, log: Log, absolute: bool) -> Float[np.ndarray, " joint"]:
+    """RMSE per joint over a whole log, open loop from its first state, with the likeliest parameters."""
+    simulator, clock = predictor.simulator, _clock(log)
+    values = {k: np.full(1, float(np.asarray(v))) for k, v in predictor.belief.mean().items()}
     holds = holds_of([log], np.zeros(1, int), clock[:1])
     seen = simulator.with_worlds(1).play(values, _start([log], [(0, 0)]), holds, clock[None] - clock[0])
     predicted = np.concatenate([seen[n][0] for n in _channels(log)], axis=1)

@@ -110,7 +110,7 @@ def test_a_shortfall_calls_for_a_part_a_training_and_more_episodes(moment: Calla
 
 def test_an_adaptation_is_for_what_a_part_may_leave(moment: Callable) -> None:
     fell = looks(0.0, Shown((1.5,), False))
-    alone = found(moment(fell, 4.0, recipe={"adapt": "simopt"}))["adapt"]
+    alone = found(moment(fell, 4.0, recipe={"adapt": "simopt", "parts": False}))["adapt"]
     beside = found(moment(fell, 4.0, recipe={"adapt": "simopt", "parts": True}))["adapt"]
     assert (alone.gain, beside.gain) == (pytest.approx(0.5), pytest.approx(0.25))
     assert alone.seconds > 0 and alone.allowed
@@ -124,7 +124,7 @@ def test_a_robot_that_agrees_calls_for_nothing(moment: Callable) -> None:
 
 
 def test_a_part_that_the_recipe_does_not_allow_is_weighed_and_not_offered(moment: Callable) -> None:
-    option = found(moment(None, 4.0))["part"]
+    option = found(moment(None, 4.0, recipe={"parts": False}))["part"]
     assert option.gain == pytest.approx(0.5) and not option.allowed
 
 

@@ -30,8 +30,8 @@ class Gap(InWorkspace):
 class Learn(InWorkspace):
     """Identify the parameters from all logs and say what causes the gap.
 
-    --recipe.parts learns what they leave over, too; --recipe.clone pulls a clone of the robot towards the logs. Either is used
-    where it predicts held-out logs better.
+    What parameters leave over is learned as forces beside them (not with --recipe.no-parts); --recipe.clone pulls a clone of the
+    robot towards the logs. Either is used where it predicts held-out logs better.
     """
 
     def run(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class Recipe:
     """How parameters are identified."""
     attribute: Attribute = field(default_factory=Attribute)
     """How the gap is split between its causes."""
-    parts: bool = False
+    parts: bool = True
     """Whether parts may be learned beside the parameters, where they predict held-out logs better; else, identification only."""
     residual: LearnResidual = field(default_factory=LearnResidual)
     """How a residual is learned."""

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from gapless.core import GaplessError, Gaussian, Log, Simulator, nominal_belief
 
 from .noise import sensor_noise
+from .posterior import lasting_doubt
 from .shooting import Shooting, Slopes
 from .windows import SLOPE_SAMPLES, Windows, cut, read_joints, thin
 
@@ -38,13 +39,17 @@ class Anchored:
     """Errors below this share of a channel's deviation are as good as none."""
     loose: float = 1.0
     """How many deviations of its measurement a start may stray as lightly as by one."""
+    doubt: float = 0.0
+    """Relative deviation that every parameter keeps where noise explains nothing of what is left over. For beliefs that others
+    train over; it is no help to a forecast of motions like those in the logs."""
 
     def __post_init__(self) -> None:
         if (
             min(self.window_s, self.first_s, self.every_s, self.windows, self.iterations, self.share) <= 0
             or self.loose <= 0
+            or self.doubt < 0
         ):
-            raise GaplessError("an anchored fit needs positive lengths, counts and shares.")
+            raise GaplessError("an anchored fit needs positive lengths, counts and shares, and no negative doubt.")
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ def anchored(
     recipe: Anchored | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Gaussian:
-    """The belief after `logs`; as wide as the windows' own misfit makes it."""
+    """The belief after `logs`; as wide as the windows' own misfit makes it, and as the recipe's doubt does."""
     recipe = recipe or Anchored()
     params = np.zeros(len(prior.names))
     for seconds in sorted({min(recipe.first_s, recipe.window_s), recipe.window_s}):
@@ -105,10 +110,11 @@ class _Search:
         self.prior, self.windows = prior, windows
         self.scale = np.sqrt(np.diag(prior.covariance))
         self.shooting = Shooting(simulator, windows, prior.names, nominal_belief(simulator.parameters).mean())
-        noise = sensor_noise(logs)
+        noise, self.doubt = sensor_noise(logs), recipe.doubt
         spread = {name: float(np.mean([np.nanstd(log.measurements[name]) for log in logs])) for name in noise}
         self.level = np.array([max(noise[n], recipe.share * spread[n]) for n, _ in windows.columns])[windows.channel]
-        self.anchor = recipe.loose * _anchors(simulator, logs, noise)
+        self.noise = np.array([noise[n] for n, _ in windows.columns])[windows.channel]
+        self.anchor = recipe.loose * np.array(list(start_doubts(simulator, logs).values()))
 
     def at(self, params: np.ndarray, starts: np.ndarray) -> _Point:
         """A point and its cost, its parameters within their bounds."""
@@ -136,6 +142,8 @@ class _Search:
         left = max(1.0, float(np.mean((slopes.residual / self.level) ** 2)))
         covariance = np.linalg.inv(information / left + np.eye(len(information)) * (1 - 1 / left))
         covariance = (covariance + covariance.T) / 2 * np.outer(self.scale, self.scale)
+        wrong = lasting_doubt(float(np.mean((slopes.residual / self.noise) ** 2)), self.doubt)
+        covariance += np.diag((wrong * self._values(now.params)) ** 2)
         return Gaussian(self.prior.names, self._values(now.params), covariance, self.prior.low, self.prior.high)
 
     def _values(self, params: np.ndarray) -> np.ndarray:
@@ -158,14 +166,15 @@ class _Search:
         return change, -np.einsum("wst,wt->ws", h_ss, g_s + h_sp @ change), a
 
 
-def _anchors(simulator: Simulator, logs: list[Log], noise: dict[str, float]) -> Float[np.ndarray, " state"]:
-    """How far a start may be from its guess: the noise of what was measured, and of its slope over a few samples."""
-    joints = read_joints(simulator)
-    found = dict.fromkeys(((j, side) for side in ("position", "velocity") for j in joints), 0.1)
+def start_doubts(simulator: Simulator, logs: list[Log]) -> dict[str, float]:
+    """How far a start may be from its guess, by joint and side: the noise of what was measured, and of its slope over a few
+    samples."""
+    joints, noise = read_joints(simulator), sensor_noise(logs)
+    found = {f"{j}.{side}": 0.1 for side in ("position", "velocity") for j in joints}
     for name, (joint, side) in simulator.sensed.items():
-        found[joint, side] = noise[name]
+        found[f"{joint}.{side}"] = noise[name]
         if side == "position" and (joint, "velocity") not in simulator.sensed.values():
             clock = logs[0].measurement_time[name]
             lever = np.sqrt(2 * (np.arange(1, SLOPE_SAMPLES + 1) ** 2).sum()) * float(np.median(np.diff(clock)))
-            found[joint, "velocity"] = noise[name] / lever
-    return np.array(list(found.values()))
+            found[f"{joint}.velocity"] = noise[name] / lever
+    return found

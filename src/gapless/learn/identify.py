@@ -1,6 +1,6 @@
 """Logs → a belief over the simulator's parameters, as wide as the held-out logs say it must be."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from .divergence import LENGTHS_S, window_length
 from .held_out import prediction_errors
 from .least_squares import Bounds, Fit, Problem, Progress, fit, fit_starts
 from .noise import sensor_noise
-from .posterior import Posterior, Shape, lasting_doubt, particles_of, posterior, with_noise
+from .posterior import Posterior, Shape, particles_of, posterior, with_noise
 from .search import Search, search
 from .shooting import Shooting
 from .tempering import Temper
@@ -120,9 +120,7 @@ def identify(
     known, method = Posterior(bounds.centre, prior.covariance) if refused else None, found.method
     held = _held(simulator, prior, (logs, held_out), best, recipe)
     if held is not None:
-        doubt = lasting_doubt(chi_square, recipe.doubt)
-        known = Posterior(held.centre, held.covariance + np.diag((doubt * held.centre) ** 2))
-        method, refused = "anchored", ""
+        known, method, refused = Posterior(held.centre, held.covariance), "anchored", ""
     if known is None:
         known = posterior(problem, best, chi_square, recipe.doubt, recipe.posterior, recipe.temper, seed)
     belief = with_noise(prior, known, noise, simulator)
@@ -154,7 +152,7 @@ def _held(
     if recipe.anchored is None or best.cost < EXPLAINED:
         return None
     training, held_out = logs
-    found = anchored(simulator, prior, training, recipe.anchored)
+    found = anchored(simulator, prior, training, replace(recipe.anchored, doubt=recipe.doubt))
     centres = (found.centre, best.params, prior.centre)
     rivals = [Gaussian(prior.names, c, prior.covariance, prior.low, prior.high) for c in centres]
     errors = [prediction_errors(simulator, rival, held_out) for rival in rivals]
