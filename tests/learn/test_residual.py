@@ -38,6 +38,7 @@ def test_a_hidden_force_along_the_rail_is_found(cartpole: MujocoSimulator, hilly
     before, after = prediction_errors(cartpole, found.belief, unseen), prediction_errors(whole, belief, unseen)
     assert np.median(after) < np.median(before) / 3
     assert np.array_equal(learnt.identified.belief.covariance, found.belief.covariance)  # no surer than without it
+    assert "place" in learnt.terms["slider.force"]
 
 
 @pytest.mark.slow

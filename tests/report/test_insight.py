@@ -116,8 +116,10 @@ def test_refused_fit_says_so_first(put: Callable[..., Any], empty: Store):
 
 def test_learned_parts_are_shown_where_there_are_any(whole: Store, put: Callable[..., Any], empty: Store):
     assert 'id="parts"' not in page(whole)
-    put("belief", {"residual": {"acts_on": ["slider.force"], "held_out_before": 0.3, "held_out_after": 0.1}}, crank=9)
-    assert "With slider.force the error half a second ahead is 3.0 times smaller." in section(empty, "parts")
+    part = {"acts_on": ["slider.force"], "terms": {"slider.force": ["place"]}}
+    put("belief", {"residual": part | {"held_out_before": 0.3, "held_out_after": 0.1}}, crank=9)
+    said = "With slider.force (place) the error up to half a second ahead is 3.0 times smaller."
+    assert said in section(empty, "parts")
 
 
 def test_part_whose_worth_is_not_known_is_left_out():

@@ -30,8 +30,9 @@ def residual_line(figures: dict[str, Any] | None) -> None:
         )
         return
     before, after = figures["held_out_before"], figures["held_out_after"]
-    where = ", ".join(figures["acts_on"])
-    say(f"A residual acts on {where}: held-out error half a second ahead {before:.3g} without it, {after:.3g} with it.")
+    terms = figures.get("terms", {})
+    where = ", ".join(f"{name} ({', '.join(terms[name])})" if name in terms else name for name in figures["acts_on"])
+    say(f"A residual acts on {where}: held-out error {before:.3g} deviations without it, {after:.3g} with it.")
 
 
 def gap_table(figures: dict[str, Any]) -> None:

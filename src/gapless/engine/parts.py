@@ -58,6 +58,7 @@ def residual_figures(learnt: Learnt) -> dict[str, Any]:
     corrections, held_out = learnt.residual.corrections, learnt.held_out
     return {
         "acts_on": [c.name for c in corrections],
+        "terms": learnt.terms,
         "bounds": [float(c.bound) for c in corrections],
         "members": learnt.residual.members,
         "held_out_before": held_out.before,

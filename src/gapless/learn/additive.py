@@ -131,12 +131,14 @@ class Chooser:
         return Sum(Residual(tuple(made), self._residual.heard), loudness)
 
 
+def named(terms: dict[Key, float]) -> dict[str, tuple[str, ...]]:
+    """The names of each correction's terms."""
+    return {name: tuple(t for n, t in terms if n == name) for name, _ in terms}
+
+
 def spelled(terms: dict[Key, float]) -> str:
-    """The terms in words, joint by joint."""
-    named: dict[str, list[str]] = {}
-    for name, term in terms:
-        named.setdefault(name, []).append(term)
-    return "; ".join(f"{name}: {', '.join(listed)}" for name, listed in named.items())
+    """The terms in words, correction by correction."""
+    return "; ".join(f"{name}: {', '.join(listed)}" for name, listed in named(terms).items())
 
 
 def _units(layers: list[Layer], members: int) -> Units:

@@ -13,7 +13,7 @@ from gapless.logs import Parted
 from gapless.simulators import Around, MujocoSimulator
 from gapless.simulators.parts import Residual
 
-from .additive import Chooser, Pick, spelled
+from .additive import Chooser, Pick, named, spelled
 from .held_out import Comparison, compare, prediction_errors
 from .identify import Identified, Identify, identify
 from .knots import Linear, linearise
@@ -65,6 +65,8 @@ class Learnt:
     residual: Residual
     identified: Identified
     held_out: Comparison
+    terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By correction, what it depends on, as `terms.py` calls it."""
 
 
 def with_residual(simulator: MujocoSimulator, residual: Residual) -> MujocoSimulator:
@@ -88,12 +90,20 @@ def learn_residual(
         return None
     cuts = [cut(simulator, logs.training, seconds) for seconds in recipe.windows_s]
     lessons = [_Lesson(simulator, found, thin(w, recipe.windows), recipe) for w in cuts if w is not None]
-    tries = [residual for lesson in lessons for residual in _rounds(lesson, seed, tell)]
+    tries = [made for lesson in lessons for made in _rounds(lesson, seed, tell)]
     if not tries:
         return None
     if recipe.refit is not None:
         tell("refitting the parameters beside the residual")
     return _confirmed(lessons[0], tries, before, _moved(prior, found.belief), logs, seed)
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A residual, and what it was made of."""
+
+    residual: Residual
+    pick: Pick
 
 
 @dataclass(frozen=True)
@@ -122,22 +132,21 @@ class _Lesson:
 
 
 def _confirmed(
-    lesson: _Lesson, tries: list[Residual], before: Float[np.ndarray, " window"], prior: Gaussian,
+    lesson: _Lesson, tries: list[_Try], before: Float[np.ndarray, " window"], prior: Gaussian,
     logs: Parted, seed: int,
 ) -> Learnt | None:  # fmt: skip
     """The residual that predicts the held-out logs better; None where none does."""
     simulator, found, (training, held_out) = lesson.simulator, lesson.found, logs
-    errors = [prediction_errors(with_residual(simulator, r), found.belief, held_out) for r in tries]
+    errors = [prediction_errors(with_residual(simulator, t.residual), found.belief, held_out) for t in tries]
     best = int(np.argmin([np.median(e) for e in errors]))
-    if lesson.recipe.refit is None:
-        judged = compare(before, errors[best], seed)
-        return Learnt(tries[best], found, judged) if judged.better else None
-    whole = with_residual(simulator, tries[best])
-    again = identify(whole, prior, training, held_out, lesson.recipe.refit, seed)
-    refitted = prediction_errors(whole, again.belief, held_out)
-    better = np.median(refitted) <= np.median(errors[best])
-    judged = compare(before, refitted if better else errors[best], seed)
-    return Learnt(tries[best], _no_surer(again if better else found, found), judged) if judged.better else None
+    whole, after, known = with_residual(simulator, tries[best].residual), errors[best], found
+    if lesson.recipe.refit is not None:
+        again = identify(whole, prior, training, held_out, lesson.recipe.refit, seed)
+        refitted = prediction_errors(whole, again.belief, held_out)
+        if np.median(refitted) <= np.median(after):
+            after, known = refitted, _no_surer(again, found)
+    judged = compare(before, after, seed)
+    return Learnt(tries[best].residual, known, judged, named(tries[best].pick.terms)) if judged.better else None
 
 
 def _no_surer(refitted: Identified, found: Identified) -> Identified:
@@ -146,7 +155,7 @@ def _no_surer(refitted: Identified, found: Identified) -> Identified:
     return replace(refitted, belief=Gaussian(b.names, b.centre, found.belief.covariance, b.low, b.high))
 
 
-def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Residual]:
+def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[_Try]:
     """The residual after each round, of driven joints alone and of all; none where windows left out are explained by neither."""
     first, tries = lesson.around(lesson.silent), []
     whole = _outfit(lesson.silent, first, lesson.sizes)
@@ -154,11 +163,11 @@ def _rounds(lesson: _Lesson, seed: int, tell: Callable[[str], None]) -> list[Res
     for pick in _picks(chooser, whole):
         made, rng = chooser.sum_of(pick), generator_for(seed, "residual", "members")
         residual = made.regressed(first, rng)
-        tries.append(residual)
+        tries.append(_Try(residual, pick))
         for k in range(1, lesson.recipe.rounds):
             tell(f"learning a residual ({spelled(pick.terms)}), round {k + 1} of {lesson.recipe.rounds}")
             residual = made.regressed(lesson.around(residual), rng)
-            tries.append(residual)
+            tries.append(_Try(residual, pick))
     return tries
 
 

@@ -121,7 +121,13 @@ def read_parts(figures: Mapping[str, Any]) -> tuple[LearnedPart, ...]:
 
 
 def _part_name(item: Mapping[str, Any]) -> str:
-    return words(item.get("name")) or ", ".join(map(words, listed(item.get("acts_on")))) or "learned part"
+    terms = mapping(item.get("terms"))
+    acts_on = [_with_terms(words(name), listed(terms.get(words(name)))) for name in listed(item.get("acts_on"))]
+    return words(item.get("name")) or ", ".join(acts_on) or "learned part"
+
+
+def _with_terms(name: str, terms: list[Any]) -> str:
+    return f"{name} ({', '.join(map(words, terms))})" if terms else name
 
 
 def _motion(item: Mapping[str, Any]) -> Motion:

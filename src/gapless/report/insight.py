@@ -71,7 +71,7 @@ def parts(story: Story) -> list[Section]:
         return []
     says = "Networks beside the physics, kept only where they predict held-out logs better. "
     compared = times(found[0].before, found[0].after)
-    says += f"With {found[0].name} the error half a second ahead is {compared}." if compared else ""
+    says += f"With {found[0].name} the error up to half a second ahead is {compared}." if compared else ""
     title = "Held-out error without each learned part and with it"
     return [Section("parts", "Learned parts", says, both(title, lambda width: parts_chart(found, width)))]
 

@@ -75,10 +75,10 @@ class Pulled:
         trunk = "all of it" if w.trunk else "its trunk frozen"
         how = f"with {trunk}, replay {w.replay:g} and contrast {w.contrast:g}"
         if h.better:
-            return f"A clone ({how}) foretells held-out logs better: {h.after:.3g} half a second ahead, not {h.before:.3g}."
+            return f"A clone ({how}) foretells held-out logs better: {h.after:.3g} up to half a second ahead, not {h.before:.3g}."
         return (
-            f"The clone ({how}) is refused, as it does not foretell held-out logs better: {h.after:.3g} half a second ahead, "
-            f"against {h.before:.3g} without it; the upper end of the ratio is {h.ratio_high:.3g}."
+            f"The clone ({how}) is refused, as it does not foretell held-out logs better: {h.after:.3g} up to half a second "
+            f"ahead, against {h.before:.3g} without it; the upper end of the ratio is {h.ratio_high:.3g}."
         )
 
 
