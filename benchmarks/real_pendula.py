@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from frame import Cells, console
-from gapless.core import GaplessError, Log, Params, Point, Simulator, prior_belief
+from gapless.core import GaplessError, Log, prior_belief
 from gapless.learn.anchored import anchored, start_doubts
 from real_options import Real
 from real_residual import beside
-from real_scores import HORIZONS_S, Pieces, Predictor, errors, pieces, repeated, still, whole_log
+from real_scores import HORIZONS_S, Pieces, Predictor, errors, pieces, repeated, still, sure, whole_log
 from real_sets import SETS, Set, authors_spec, make_simulator, make_spec
 from recordings import data_folder
 from stretches import moving
@@ -98,9 +98,9 @@ def _predict(chosen: Set, predictor: str, train: list[Log], setting: dict[str, A
     machine, folder = chosen.machine, Path(setting["folder"])
     file = folder / machine.name / "nominal.xml"
     if predictor == "nominal":
-        return _sure(make_simulator(machine, make_spec(machine, file))), ""
+        return sure(make_simulator(machine, make_spec(machine, file))), ""
     if predictor == "authors":
-        return _sure(make_simulator(machine, authors_spec(machine, file, folder / AUTHORS))), ""
+        return sure(make_simulator(machine, authors_spec(machine, file, folder / AUTHORS))), ""
     if predictor not in FITS:
         return None, ""
     listed = chosen.shared + (() if predictor in ("mujoco.sysid", "ours, same list") else chosen.more)
@@ -110,19 +110,13 @@ def _predict(chosen: Set, predictor: str, train: list[Log], setting: dict[str, A
     if predictor == "mujoco.sysid":
         from real_sysid import sysid_fit  # its own packages may be missing
 
-        return _sure(simulator, sysid_fit(simulator, spec, stretches)), ""
+        return sure(simulator, sysid_fit(simulator, spec, stretches)), ""
     belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
     doubt = {side: chosen.recipe.loose * value for side, value in start_doubts(simulator, stretches).items()}
     if predictor != "ours + residual":
         return Predictor(simulator, belief, doubt), ""
     whole, known, said = beside(simulator, prior_belief(listed), belief, stretches, setting["seed"])
     return Predictor(whole, known, doubt), said
-
-
-def _sure(simulator: Simulator, params: Params | None = None) -> Predictor:
-    """One simulation, with these parameters or those of the file."""
-    values = {k: float(np.asarray(v)) for k, v in (params or {}).items()}
-    return Predictor(simulator, Point(tuple(values), np.array([*values.values()])))
 
 
 def _scored(chosen: Set, predictor: str, over: Pieces, found: Predictor | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from gapless.core import Belief, Log, Point, Signals, Simulator
+from gapless.core import Belief, Log, Params, Point, Signals, Simulator
 from gapless.learn.foretell import DRAWS, Question, foretold
 from gapless.simulators import holds_of
 
@@ -63,11 +63,17 @@ class Predictor:
     doubt: dict[str, float] = field(default_factory=dict)
 
 
+def sure(simulator: Simulator, params: Params | None = None) -> Predictor:
+    """One simulation, with these parameters or those of the file."""
+    values = {k: float(np.asarray(v)) for k, v in (params or {}).items()}
+    return Predictor(simulator, Point(tuple(values), np.array([*values.values()])))
+
+
 def errors(predictor: Predictor, over: Pieces, absolute: bool) -> Float[np.ndarray, "window horizon joint"]:
     """|Predicted − measured| at the horizons; absolute angles where joints hang on each other and the file has them so."""
     asked = Question(over.logs, over.which, over.begin_s, over.start, predictor.doubt, over.times)
-    sure = isinstance(predictor.belief, Point) and not predictor.doubt
-    seen = foretold(predictor.simulator, predictor.belief, asked, 1 if sure else DRAWS)
+    draws = 1 if isinstance(predictor.belief, Point) and not predictor.doubt else DRAWS
+    seen = foretold(predictor.simulator, predictor.belief, asked, draws)
     predicted = np.concatenate([seen[n] for n in _channels(over.logs[0])], axis=2)
     return _off(predicted - over.seen, absolute)
 

@@ -163,8 +163,8 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
-        steps = most_steps(recipe)
-        assert nominal.steps + sum({t.policy.id: t.policy.figures["steps"] for t in turns}.values()) <= steps
+        steps = nominal.steps + sum({t.policy.id: t.policy.figures["steps"] for t in turns}.values())
+        assert steps <= most_steps(recipe)
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
         ranks = ranked(stages, judge, turns[-1], [*nominal.looks, *policies[: CRANKS + 1]])

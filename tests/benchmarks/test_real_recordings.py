@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from real_scores import errors, pieces, still, whole_log
+from real_scores import errors, pieces, still, sure, whole_log
 from real_sets import SETS, authors_spec, make_simulator, make_spec
 from recordings import MACHINES, data_folder, motion
 
@@ -41,7 +41,7 @@ def test_nominal_errors_are_those_of_the_readme(
     assert (int(over.moves.sum()), len(over.moves)) == count
     simulator = make_simulator(machine, make_spec(machine, FOLDER / name / "nominal.xml"))
     assert np.median(still(over, chosen.absolute)[over.moves, 2], axis=0) == pytest.approx(held, **CLOSE)
-    found = np.median(errors(simulator, {}, over, chosen.absolute)[over.moves, 2], axis=0)
+    found = np.median(errors(sure(simulator), over, chosen.absolute)[over.moves, 2], axis=0)
     assert found == pytest.approx(nominal, **CLOSE)
 
 
@@ -49,7 +49,7 @@ def test_whole_pieces_of_the_free_pendulum_end_as_the_authors_say() -> None:
     assert FOLDER is not None
     machine = MACHINES["free_double_pendulum"]
     simulator = make_simulator(machine, make_spec(machine, FOLDER / machine.name / "nominal.xml"))
-    off = np.array([whole_log(simulator, {}, log, True) for log in machine.logs(FOLDER / machine.name / "train.npz")])
+    off = np.array([whole_log(sure(simulator), log, True) for log in machine.logs(FOLDER / machine.name / "train.npz")])
     assert np.sqrt((off**2).mean(axis=0)) == pytest.approx((0.0096, 0.0126), rel=0.01)
 
 
@@ -59,5 +59,5 @@ def test_authors_double_pendulum_predicts_as_the_readme_says() -> None:
     numbers = folder / "authors_models/design_C.1/model_1.0/model_parameters.yml"
     simulator = make_simulator(machine, authors_spec(machine, folder / "nominal.xml", numbers))
     over = pieces([log for log in machine.logs(folder / "dev.npz") if motion(log) == "acrobot"])
-    found = np.median(errors(simulator, {}, over, False)[over.moves, 2], axis=0)
+    found = np.median(errors(sure(simulator), over, False)[over.moves, 2], axis=0)
     assert found == pytest.approx((0.051, 0.147), rel=0.05)

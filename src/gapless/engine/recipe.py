@@ -72,9 +72,9 @@ class Recipe:
     """Whether a clone, pulled towards the logs, may take the place of the physics where it predicts held-out logs better."""
     pull: LearnClone = field(default_factory=LearnClone)
     """How a clone is pulled towards the logs."""
-    train: Train = field(default_factory=lambda: Train(Ppo(budget=400_000), looks=10))
-    """How the first policy is trained."""
-    again: Train = field(default_factory=lambda: Train(Ppo(budget=400_000).further(), looks=5))
+    train: Train = field(default_factory=lambda: Train(Ppo(budget=1_200_000), looks=30))
+    """How the first policy is trained; it stops earlier where all episodes pass and nothing is gained any more."""
+    again: Train = field(default_factory=lambda: Train(Ppo(budget=1_200_000).further(), looks=15))
     """How a policy is trained further from the last crank's."""
     curves: Kept = "tensorboard"
     """Who keeps the curves of a training: event files in the workspace's folder `curves`, or a tracker that is installed."""
