@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beginnings import CRANKS, Beginning, at_once, beginning, in_rounds, most_steps
+from beginnings import CRANKS, Beginning, at_once, beginning, in_rounds
 from frame import Benchmark, Cells, finish, write
 from gapless.core import Artifact, Block, GaplessError, key_for, nominal_belief
 from gapless.engine import Begin, Recipe, Stages, adapt, cranks, robot_seconds_spent, usable, way_of
@@ -83,7 +83,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
                 raise
             return {**setting, "methods": {}, "failed": str(error)}
         made = {word: _judged(word, points, judge) for word, points in found.items()}
-        ends = _ends(judge, begun.recipe, found[CRANK], setting["quick"]) if CRANK in found else {}
+        ends = _ends(judge, begun, found[CRANK], setting["quick"]) if CRANK in found else {}
         return {**setting, "methods": made, **ends}
 
 
@@ -98,9 +98,10 @@ def _judged(word: str, points: list[Point], judge: Judge) -> dict[str, Any]:
     }
 
 
-def _ends(judge: Judge, recipe: Recipe, points: list[Point], quick: bool) -> dict[str, Any]:
+def _ends(judge: Judge, begun: Beginning, points: list[Point], quick: bool) -> dict[str, Any]:
     """J0, and J*: the best of the oracles, and of the crank's last policy trained further in the reality."""
-    steps = most_steps(recipe) // 2 if quick else 2 * most_steps(recipe)
+    used = begun.recipe.train.method.budget + sum(a.figures["steps"] for a in begun.workspace.store.all("policy"))
+    steps = used // 2 if quick else 2 * used
     last = points[-1].policy
     assert isinstance(last, SeeingPolicy)
     best = max((judge.worth(p) for p in (judge.oracle(steps), judge.tuned(last, steps // 4))), key=lambda w: w.value)
