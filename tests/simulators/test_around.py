@@ -12,7 +12,6 @@ import pytest
 
 from gapless.core import Block, Log, Parameter, Params, Signals
 from gapless.simulators import Around, MujocoSimulator
-from gapless.simulators.around import BlockWorlds, _compiled
 
 Simulate = Callable[..., Log]
 
@@ -126,27 +125,6 @@ def test_a_block_begins_anew_in_reset_worlds_only(pendulum: MujocoSimulator) -> 
     state, _, _ = simulator.step(state, {"motor": np.ones((2, 1))}, jax.random.key(0))
     state, _, _ = simulator.reset(state, np.array([True, False]), {}, {}, jax.random.key(0))
     assert np.asarray(state.memories["actuator"])[:, 0] == pytest.approx([3.0, 3.02])
-
-
-def test_nearly_as_many_worlds_share_a_program_and_each_goes_its_own_way(pendulum: MujocoSimulator) -> None:
-    def turned(worlds: int) -> np.ndarray:
-        simulator = around(pendulum, Around(actuator=Integral())).with_worlds(worlds)
-        state, _, _ = simulator.reset(simulator.init(), np.ones(worlds, bool), {}, {}, jax.random.key(0))
-        command = {"motor": np.linspace(-1.0, 1.0, 21)[:worlds, None]}
-        for _ in range(5):
-            state, seen, _ = simulator.step(state, command, jax.random.key(0))
-        return np.asarray(seen["hinge.position"])[:, 0]
-
-    few, programs = turned(17), _compiled.cache_info().misses
-    more = turned(21)
-    assert _compiled.cache_info().misses == programs
-    assert few == pytest.approx(more[:17], abs=1e-9)
-    assert len(more) == len(np.unique(more)) == 21
-
-
-@pytest.mark.parametrize("worlds", [1, 8, 9, 12, 13, 24, 25, 64, 65, 1000])
-def test_the_worlds_that_a_program_has_too_many_are_at_most_half_as_many_again(worlds: int) -> None:
-    assert worlds <= BlockWorlds(Integral(), worlds).room <= 1.5 * worlds
 
 
 def test_a_snapshot_keeps_the_memory_of_a_block(pendulum: MujocoSimulator) -> None:

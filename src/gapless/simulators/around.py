@@ -40,56 +40,34 @@ class Around:
 
 
 class BlockWorlds:
-    """A block in n worlds: jitted, mapped, with NumPy arrays in and out.
-
-    Blocks that differ in numbers only share a program, and so do numbers of worlds that are nearly the same: it runs in a few
-    more worlds than were asked for, and what these do is nobody's business. Memories have all of its worlds.
-    """
+    """A block in n worlds: jitted, mapped, with NumPy arrays in and out. Blocks that differ in numbers only share a program."""
 
     def __init__(self, block: Block, worlds: int) -> None:
-        self.worlds, self.room = worlds, _room(worlds)
+        self.worlds = worlds
         self._arrays, static = eqx.partition(block, eqx.is_array)
         leaves, structure = jax.tree.flatten(static)
-        self._step, self._init, self._hear = _compiled(structure, tuple(leaves), self.room)
+        self._step, self._init, self._hear = _compiled(structure, tuple(leaves), worlds)
 
     def init(self, key: PRNGKeyArray) -> Any:
         return self._init(self._arrays, key)
 
-    def chosen(self, where: np.ndarray, new: Any, old: Any) -> Any:
-        """A memory that is new in the masked worlds and old in the others."""
-        return by_world(self._filled(np.asarray(where)), new, old)
-
-    def recalled(self, memory: Any) -> Any:
-        """A memory of the worlds that were asked for alone."""
-        return jax.tree.map(lambda held: np.asarray(held)[: self.worlds], memory)
+    def reset(self, memory: Any, where: np.ndarray, key: PRNGKeyArray) -> Any:
+        """Fresh memory in the masked worlds."""
+        return by_world(where, self.init(key), memory)
 
     def step(
         self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray
     ) -> tuple[Any, dict[str, np.ndarray]]:
-        memory, outputs = self._step(self._arrays, self._all(params), memory, self._all(inputs), dt_s, key)
-        return memory, {k: np.asarray(v)[: self.worlds] for k, v in outputs.items()}
+        memory, outputs = self._step(self._arrays, params, memory, inputs, dt_s, key)
+        return memory, {k: np.asarray(v) for k, v in outputs.items()}
 
     def hear(
         self, params: Params, memory: Any, inputs: Signals, dt_s: float, key: PRNGKeyArray
     ) -> tuple[Any, dict[str, np.ndarray]]:
         """Many steps at once: inputs and outputs are (world, step, width)."""
-        in_turn = {k: np.moveaxis(v, 1, 0) for k, v in self._all(inputs).items()}
-        memory, outputs = self._hear(self._arrays, self._all(params), memory, in_turn, dt_s, key)
-        return memory, {k: np.moveaxis(np.asarray(v), 0, 1)[: self.worlds] for k, v in outputs.items()}
-
-    def _all(self, values: Params | Signals) -> dict[str, np.ndarray]:
-        return {name: self._filled(np.asarray(v)) for name, v in values.items()}
-
-    def _filled(self, rows: np.ndarray) -> np.ndarray:
-        """Rows for all worlds of the program: the last one stands in for those that nobody asked for."""
-        more = self.room - self.worlds
-        return rows if not more else np.concatenate([rows, np.repeat(rows[-1:], more, axis=0)])
-
-
-def _room(worlds: int) -> int:
-    """Worlds of the program that runs so many: up to eight as they are, then the next of 12, 16, 24, 32, 48, ..."""
-    power = 1 << max(3, (worlds - 1).bit_length())
-    return worlds if worlds <= 8 else next(room for room in (power * 3 // 4, power) if room >= worlds)
+        in_turn = {k: np.moveaxis(v, 1, 0) for k, v in inputs.items()}
+        memory, outputs = self._hear(self._arrays, params, memory, in_turn, dt_s, key)
+        return memory, {k: np.moveaxis(np.asarray(v), 0, 1) for k, v in outputs.items()}
 
 
 @lru_cache(maxsize=256)

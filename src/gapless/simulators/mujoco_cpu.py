@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, unstack
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world, unstack
 
 from .around import Around
 from .binding import OUTSIDE
@@ -108,7 +108,8 @@ class MujocoSimulator(Simulator):
             self._blocks.reset(state, mask, key)
         held = state.memories.get("sensor")
         measurement, privileged = self._read(state, key)
-        self._blocks.read_by(mask, state, held)  # the worlds that go on must not have been read twice
+        if held is not None:  # the worlds that go on must not have been read twice
+            state.memories["sensor"] = by_world(mask, state.memories["sensor"], held)
         return state, measurement, privileged
 
     def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
@@ -188,7 +189,7 @@ class MujocoSimulator(Simulator):
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         seen = self._sensing.read(state.params, between(trail, (times[..., None] - late_s[:, None]) / step_s))
-        return self._blocks.sensed_in_turn(state, self._sensors.named(seen)), self._blocks.recalled(state)
+        return self._blocks.sensed_in_turn(state, self._sensors.named(seen)), state.memories
 
     def _run_up(self, state: MujocoState, holds: Holds) -> None:
         """Lets the blocks hear what was sent and how the joints moved before the start, as far as somebody knows."""

@@ -31,17 +31,8 @@ class SteppedBlocks:
     def reset(self, state: MujocoState, where: np.ndarray, key: PRNGKeyArray) -> None:
         """Fresh memories in the masked worlds."""
         for name, block in self._blocks.items():
-            fresh = block.init(key)
-            state.memories[name] = block.chosen(where, fresh, state.memories.get(name, fresh))
-
-    def read_by(self, where: np.ndarray, state: MujocoState, before: Any) -> None:
-        """Lets the sensor have been read in the masked worlds only; `before` is what it remembered."""
-        if before is not None:
-            state.memories["sensor"] = self._blocks["sensor"].chosen(where, state.memories["sensor"], before)
-
-    def recalled(self, state: MujocoState) -> dict[str, Any]:
-        """What every block remembers, world by world."""
-        return {name: block.recalled(state.memories[name]) for name, block in self._blocks.items()}
+            fresh = block.init(key) if name not in state.memories else block.reset(state.memories[name], where, key)
+            state.memories[name] = fresh
 
     def before_physics(
         self, state: MujocoState, control: np.ndarray, dt_s: float, key: PRNGKeyArray
