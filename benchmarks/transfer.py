@@ -106,7 +106,9 @@ def settings_of(options: Transfer) -> list[dict[str, Any]]:
         for r in (options.robots if options.reality is None else (options.reality,))
     ]
     learns = (options.parts or options.clone) and options.tier in WITH_EFFECTS
-    return settings + [{**s, "parts": False, "clone": False, "alone": True} for s in settings if learns]
+    alone = [{**s, "parts": False, "clone": False, "alone": True} for s in settings] if learns else []
+    # One after the other, so that rows are whole however far the budget reaches.
+    return [s for pair in zip(settings, alone, strict=True) for s in pair] if learns else settings
 
 
 def _words(options: Transfer) -> list[str]:

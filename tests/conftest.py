@@ -118,6 +118,7 @@ SIMULATORS: dict[str, Callable[[], Simulator]] = {
     "mujoco cart-pole": mujoco_cartpole,
     "mujoco arm with general sensors": lambda: simulator_of(ARM),
     "jax cart-pole": jax_cartpole,
+    "compiled cart-pole": lambda: simulators.CompiledSimulator(mujoco_cartpole()),
 }
 
 

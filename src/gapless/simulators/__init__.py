@@ -2,6 +2,7 @@
 
 from .around import Around
 from .changing import Changing, changing
+from .compiled import CompiledSimulator, compiled, why_not
 from .completing import Completed, complete_model
 from .disturbed import Disturbed
 from .drive import Agent, Loop, Restart
@@ -21,6 +22,7 @@ __all__ = [
     "Agent",
     "Around",
     "Changing",
+    "CompiledSimulator",
     "Completed",
     "Disturbed",
     "Episodes",
@@ -32,6 +34,7 @@ __all__ = [
     "Stretch",
     "TraceableSimulator",
     "changing",
+    "compiled",
     "complete_model",
     "finer",
     "holds_of",
@@ -44,5 +47,6 @@ __all__ = [
     "rollout",
     "sensing_parameters",
     "stretches",
+    "why_not",
     "write_parameters",
 ]

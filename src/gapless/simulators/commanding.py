@@ -17,7 +17,8 @@ class Commanding:
 
     def __init__(self, model: mujoco.MjModel, interface: Interface, parameters: tuple[Parameter, ...]) -> None:
         self._interface, self._controls = interface, model.nu
-        self._actuators = [_actuator(model, c.name) for c in interface.commands]
+        self.actuators = [_actuator(model, c.name) for c in interface.commands]
+        """Where each command's control stands among the model's."""
         known = [p for p in parameters if p.name == LATENCY]
         self._lead_s = integrator_lead_s(model) if known else 0.0
         longest_s = max((p.high for p in known), default=0.0)
@@ -50,10 +51,10 @@ class Commanding:
 
     def controls(self, control: Float[np.ndarray, "world substep command"]) -> np.ndarray:
         """The same numbers where MuJoCo's actuators expect them."""
-        if self._actuators == list(range(self._controls)):
+        if self.actuators == list(range(self._controls)):
             return np.ascontiguousarray(control)
         full = np.zeros((*control.shape[:2], self._controls))
-        full[..., self._actuators] = control
+        full[..., self.actuators] = control
         return full
 
 

@@ -41,6 +41,7 @@ class Loop:
         self._begin = Passing(agent.act)
         self._turn = Passing(self._look_and_act)
         self._traced = jax.jit(self._scan, static_argnames="steps")
+        self._reset = jax.jit(simulator.reset) if simulator.traceable else simulator.reset
 
     def begin(
         self, weights: Any, carry: Carry, params: Params, start: Signals, key: PRNGKeyArray
@@ -48,7 +49,7 @@ class Loop:
         """All worlds at their start: the simulator's state, the carry, and the first command."""
         keys = jax.random.split(key, 2)
         everywhere = np.ones(self.simulator.worlds, bool)
-        begun = self.simulator.reset(self.simulator.init(), everywhere, params, start, keys[0])
+        begun = self._reset(self.simulator.init(), everywhere, params, start, keys[0])
         state, seen, privileged = begun if self.simulator.traceable else _single(begun)
         carry, command, record = self._begin(weights, carry, seen, privileged, everywhere, keys[1])
         return state, carry, {"command": command, "acted": record, "measurement": seen}

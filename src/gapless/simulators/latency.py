@@ -1,6 +1,7 @@
 """Latency to a fraction of a step: what a delayed, held command is worth on average over each substep."""
 
 import math
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -22,13 +23,16 @@ def commands_remembered(longest_s: float, period_s: float) -> int:
 
 
 def hold_weights(
-    latency_s: Float[np.ndarray, " world"], period_s: float, substeps: int, remembered: int
-) -> Float[np.ndarray, "world substep past"]:
-    """The share of each substep in which each remembered command (newest first) acts; rows sum to one."""
+    latency_s: Float[Any, " world"], period_s: float, substeps: int, remembered: int, xp: Any = np
+) -> Float[Any, "world substep past"]:
+    """The share of each substep in which each remembered command (newest first) acts; rows sum to one.
+
+    `xp` is NumPy, or JAX's inside a compiled program.
+    """
     step_s = period_s / substeps
     begin = np.arange(substeps) * step_s - latency_s[:, None]
     sent = -np.arange(remembered) * period_s
     until = np.append(np.inf, sent[:-1])  # the newest command holds until further notice
     since = np.append(sent[:-1], -np.inf)  # the oldest one held since ever
-    overlap = np.minimum(begin[..., None] + step_s, until) - np.maximum(begin[..., None], since)
-    return np.clip(overlap, 0, None) / step_s
+    overlap = xp.minimum(begin[..., None] + step_s, until) - xp.maximum(begin[..., None], since)
+    return xp.clip(overlap, 0, None) / step_s

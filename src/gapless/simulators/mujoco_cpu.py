@@ -18,10 +18,12 @@ from .bodies import refuse_doubles
 from .bound import BoundParams
 from .commanding import Commanding
 from .earlier import joints_before
+from .equations import Rolling, rolling
+from .equations.rolling import PAYS
 from .mujoco_state import MujocoState
 from .named_joints import NamedJoints
 from .sensing import Noise, Sensing
-from .sensors import Sensors, between
+from .sensors import Sensors, between, positions_and_velocities
 from .stepped_blocks import SteppedBlocks
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
@@ -70,6 +72,11 @@ class MujocoSimulator(Simulator):
         beside = {p.name for p in self.around.parameters}
         own = tuple(p for p in self.parameters if p.name not in beside)
         return type(self)(self.model, self.interface, own, self.worlds, around)
+
+    @property
+    def actuators(self) -> list[int]:
+        """Where each command's control stands among the model's."""
+        return self._commanding.actuators
 
     @property
     def physical(self) -> tuple[Parameter, ...]:
@@ -202,13 +209,12 @@ class MujocoSimulator(Simulator):
         self._blocks.hear(state, sent | moved, period_s)
 
     def _advance(self, state: MujocoState, control: np.ndarray) -> dict:
-        """All substeps of an open loop: one call of the batch, or one per period where blocks act before the physics."""
+        """All substeps of an open loop: in one go, or period by period where blocks act before the physics."""
+        own = self._own_equations(state) if self.worlds * control.shape[1] >= PAYS else None
         if not self.around.before_physics:
-            return state.batch.rollout(
-                control.shape[1], self._commanding.controls(control), record=self._sensors.record
-            )
+            return self._rolled(state, self._commanding.controls(control), own)
         pieces = [
-            self._advance_with_blocks(state, control[:, k : k + self.substeps], jax.random.key(0))
+            self._advance_with_blocks(state, control[:, k : k + self.substeps], jax.random.key(0), own)
             for k in range(0, control.shape[1], self.substeps)
         ]
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
@@ -222,7 +228,9 @@ class MujocoSimulator(Simulator):
             pieces.append(self._advance(state, control[:, first : first + self.substeps]))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
 
-    def _advance_with_blocks(self, state: MujocoState, control: np.ndarray, key: PRNGKeyArray) -> dict:
+    def _advance_with_blocks(
+        self, state: MujocoState, control: np.ndarray, key: PRNGKeyArray, own: Rolling | None = None
+    ) -> dict:
         """Substeps with the actuator and residual blocks, at physics rate or once per period."""
         pieces, whole = [], not self.around.physics_rate
         for k in [slice(None)] if whole else [slice(s, s + 1) for s in range(control.shape[1])]:
@@ -231,8 +239,24 @@ class MujocoSimulator(Simulator):
             self._joints.push(state.batch, found)
             self._joints.move(state.batch, found)
             part = self._commanding.controls(self._commanding.changed(part, found))
-            pieces.append(state.batch.rollout(part.shape[1], part, record=self._sensors.record))
+            pieces.append(self._rolled(state, part, own))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
+
+    def _rolled(
+        self, state: MujocoState, control: Float[np.ndarray, "world substep control"], own: Rolling | None
+    ) -> dict:
+        """What is recorded over these substeps: by MuJoCo, or by the model's own equations."""
+        if own is None:
+            return state.batch.rollout(control.shape[1], control, record=self._sensors.record)
+        now, joints = positions_and_velocities(state.batch), self.model.nq
+        trail = own.roll(state.params, now[:, :joints], now[:, joints:], control, state.batch.bind("qfrc_applied"))
+        now[:] = np.concatenate([side[:, -1] for side in trail], axis=1)
+        return dict(zip(("qpos", "qvel"), trail, strict=True))
+
+    def _own_equations(self, state: MujocoState) -> Rolling | None:
+        """The model's equations, where they are all that moves it."""
+        own = rolling(self.model, tuple(p.name for p in self.physical)) if self._sensors.direct else None
+        return own if own is not None and own.holds(state.params) else None
 
     def _read(self, state: MujocoState, key: PRNGKeyArray) -> tuple[Signals, Signals]:
         """What the sensors read now, late and noisy as they are, and what only a simulator knows."""

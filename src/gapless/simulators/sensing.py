@@ -21,8 +21,13 @@ class Sensing:
             quantity: [(k, name) for k, c in enumerate(self._columns) if (name := f"{c}.{quantity}") in known]
             for quantity in QUANTITIES
         }
+        self._every = EVERY in known
         own = [known[name].high for _, name in self._named["latency"]]
         self.longest_s = max(own, default=0.0) + (known[EVERY].high if EVERY in known else 0.0)
+
+    def delays(self) -> set[str]:
+        """The parameters that make readings late."""
+        return {name for _, name in self._named["latency"]} | ({EVERY} if self._every else set())
 
     def names(self) -> set[str]:
         """The parameters that act on readings and not on the physics."""

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world, complete
 
-from .latency import commands_remembered
+from .latency import commands_remembered, hold_weights
 from .sensing import Sensing
 from .traced_state import put, refuse_strangers, sensed, sent, told
 
@@ -74,7 +74,9 @@ class TraceableSimulator(Simulator):
 
     def step(self, state: TracedState, command: Signals, key: PRNGKeyArray) -> tuple[TracedState, Signals, Signals]:
         past = sent(self.interface, state.past, command)
-        control = jax.vmap(self._controls)(state.params, past)
+        late_s = state.params.get("command.latency", jnp.zeros(self.worlds)) + self._lead_s
+        weights = hold_weights(late_s, self.interface.period_s, self.substeps, self._remembered, jnp)
+        control = weights @ past
         position, velocity = jax.vmap(self._substeps)(state.params, state.position, state.velocity, control)
         state = state._replace(position=position, velocity=velocity, past=past)
         return state, *self._read(state, key)
@@ -104,15 +106,6 @@ class TraceableSimulator(Simulator):
             known, np.stack([interpolated(t, times / step_s) for t in np.moveaxis(trail, -1, 0)], -1)
         )
         return {name: seen[..., k : k + 1] for k, name in enumerate(self.sensed)}
-
-    def _controls(self, params: Params, past: Float[Array, "past command"]) -> Float[Array, "substep command"]:
-        """Averages of the delayed command over the substeps; see latency.hold_weights."""
-        step_s = self.interface.period_s / self.substeps
-        begin = jnp.arange(self.substeps) * step_s - params.get("command.latency", 0.0) - self._lead_s
-        sent = -np.arange(self._remembered) * self.interface.period_s
-        until, since = np.append(np.inf, sent[:-1]), np.append(sent[:-1], -np.inf)
-        overlap = jnp.minimum(begin[:, None] + step_s, until) - jnp.maximum(begin[:, None], since)
-        return jnp.clip(overlap / step_s, 0, None) @ past
 
     def _substeps(self, params: Params, position: Any, velocity: Any, control: Any) -> Any:
         step_s = self.interface.period_s / self.substeps

@@ -14,6 +14,10 @@ from .experience import Experience, Held, Sight, known_names, strong
 from .learning import Learning, Method, Place
 from .learnt import Learnt, learnt_of, put_back
 
+LARGE = 1024
+"""Control periods per batch from which on driving and learning are compiled apart: a call more costs nothing then, and what
+learns is compiled once for all simulators. Smaller batches are compiled whole, many at a time."""
+
 
 class Rule(ABC):
     """How a policy acts while it learns, and what a batch changes. Pure: all that changes is in the learner."""
@@ -73,7 +77,7 @@ class Batches(Learning):
             self.begin(begins)
         self.steps_done += times * self._method.per_iteration
         keys = jax.random.split(key, times)
-        if self._experience.simulator.traceable:
+        if self._experience.simulator.traceable and self._method.per_iteration < LARGE:
             (self.learner, self._held), notes = self._traced((self.learner, self._held), keys)
         else:
             collected = [self._once(k) for k in keys]

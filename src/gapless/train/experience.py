@@ -153,7 +153,11 @@ def known_names(place: Place) -> tuple[str, ...]:
 def _privileged(place: Place) -> Signals:
     """What only the simulator knows beside its params."""
     one = _with_changes(place).with_worlds(1)
-    found = one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))[2]
+
+    def begun() -> Signals:
+        return one.reset(one.init(), np.ones(1, bool), {}, {}, jax.random.key(0))[2]
+
+    found = jax.eval_shape(begun) if one.traceable else begun()
     return {name: values for name, values in found.items() if name not in changed_params(one)}
 
 

@@ -8,6 +8,7 @@ from jaxtyping import PRNGKeyArray
 
 from gapless.core import Belief, Simulator, Task
 from gapless.nets.seeing import SeeingPolicy
+from gapless.simulators import compiled
 
 from .checkpoint import Checkpoint, Seen, best_of
 from .guard import Guard
@@ -17,6 +18,8 @@ from .look import Look
 from .ppo import Ppo
 from .randomization.trained_over import Begins, Over, trained_over
 
+PAYS = 100_000
+"""Control periods from which on a training is longer than compiling the physics for it takes."""
 Told = Callable[[int, dict[str, float]], None]
 """Takes the control periods so far and what the training looks like there, its "return" among it."""
 
@@ -41,6 +44,8 @@ class Train:
     """Stop when every episode passes and this many looks brought no gain."""
     gain: float = 0.01
     """Smallest relative gain that counts as one."""
+    compiled: bool = True
+    """Whether physics without contact is compiled, where the budget is large enough to pay for that; else MuJoCo steps it."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,8 @@ def train(
 ) -> Trained:
     """The policy with the best mean return over the belief, and no worse than the one begun with."""
     keys, guard = jax.random.split(key, 3), along.guard
+    if recipe.compiled and recipe.method.budget >= PAYS:
+        simulator = compiled(simulator, _drawn(simulator, belief, task, recipe.over))
     over = trained_over(recipe.over, recipe.starts, simulator, belief, task)
     place = Place(simulator, over.belief, task, guard, over.starts)
     learning = recipe.method.learning(place, keys[0], along.begin_with)
@@ -118,6 +125,12 @@ def train(
     learnt = along.learnt if best_of(seen) < first else learning.learnt(at_best)
     looks = tuple(s.policy for s in seen[first:])
     return Trained(best.policy, curve, best.value, best.passed, seen[-1].steps, looks, learnt)
+
+
+def _drawn(simulator: Simulator, belief: Belief, task: Task, over: Over) -> set[str]:
+    """The parameters that a training sets: those that it is trained over, and those that the task changes."""
+    tabled = [] if over == "belief" else [p.name for p in simulator.parameters]
+    return {*belief.names, *tabled, *(change.param for change in task.changes)}
 
 
 def _settled(seen: list[Seen], recipe: Train) -> bool:
