@@ -9,6 +9,7 @@ from jaxtyping import PRNGKeyArray
 from gapless.core import Belief, GaplessError, Simulator, Task
 from gapless.nets.policy import NetworkPolicy
 from gapless.nets.seeing import SeeingPolicy
+from gapless.simulators import MujocoSimulator, compiled, why_not
 
 from .guard import Guard
 from .learnt import Learnt
@@ -97,11 +98,14 @@ class Method(ABC):
         return isinstance(policy, NetworkPolicy)
 
     def require_place(self, simulator: Simulator) -> None:
-        """Raise where this way needs gradients through the physics and the simulator has none."""
-        if self.through_physics and not simulator.traceable:
+        """Raise where this way needs gradients through the physics and the simulator has none, compiled or not."""
+        if self.through_physics and not compiled(simulator).traceable:
+            because = (
+                why_not(simulator) if isinstance(simulator, MujocoSimulator) else "steps outside of what is compiled"
+            )
             raise GaplessError(
                 f"{self.word} needs gradients through the physics, and the simulator of {simulator.interface.robot!r} cannot "
-                "be traced. Train in one that can, such as a clone of it (gapless clone), or choose ppo."
+                f"be compiled: it has {because}. Train in a clone of it (gapless clone), or choose ppo."
             )
 
     def going_on(self, begin_with: SeeingPolicy | None, kind: type[Kind]) -> Kind | None:

@@ -90,7 +90,7 @@ def train(
 ) -> Trained:
     """The policy with the best mean return over the belief, and no worse than the one begun with."""
     keys, guard = jax.random.split(key, 3), along.guard
-    if recipe.compiled and recipe.method.budget >= PAYS:
+    if recipe.method.through_physics or (recipe.compiled and recipe.method.budget >= PAYS):
         simulator = compiled(simulator, _drawn(simulator, belief, task, recipe.over))
     over = trained_over(recipe.over, recipe.starts, simulator, belief, task)
     place = Place(simulator, over.belief, task, guard, over.starts)
