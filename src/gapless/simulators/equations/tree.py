@@ -48,7 +48,6 @@ def unlike(model: mujoco.MjModel) -> str | None:
     collide = not opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT and _may_touch(m)
     found = {
         "no joints": m.nv == 0,
-        f"more than {MOST_JOINTS} joints": m.nv > MOST_JOINTS,
         "joints other than hinges and slides": any(mujoco.mjtJoint(t) not in SUPPORTED for t in m.jnt_type),
         "limits of joints": m.jnt_limited.any() and not opt.disableflags & mujoco.mjtDisableBit.mjDSBL_LIMIT,
         "limits of actuator forces on joints": m.jnt_actfrclimited.any(),
@@ -65,6 +64,7 @@ def unlike(model: mujoco.MjModel) -> str | None:
         or (m.jnt_plasticadr >= 0).any(),
         "another integrator than Euler's": opt.integrator != mujoco.mjtIntegrator.mjINT_EULER,
         "flags that switch parts of the physics off": bool(opt.disableflags & ~_HARMLESS) or bool(opt.enableflags),
+        f"more than {MOST_JOINTS} joints": m.nv > MOST_JOINTS,
         "actuators of another kind": not all(_plain(m, k) for k in range(m.nu)),
     }
     return next((what for what, so in found.items() if so), None)
