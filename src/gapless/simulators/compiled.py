@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from gapless.core import Block, GaplessError, Holds, Params, Signals, Simulator, by_world, complete, unstack
 
 from .commanding import LATENCY
-from .equations import Dynamics, Setting, unlike
+from .equations import Dynamics, Motion, Setting, unlike
 from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .mujoco_cpu import MujocoSimulator
 from .sensing import Sensing
@@ -165,18 +165,16 @@ class CompiledSimulator(Simulator):
 
     def _stepped(self, state: CompiledState, control: Any, applied: Any) -> CompiledState:
         """All substeps of these commands."""
-        fields = self._setting.fields(state.params)
-        friction = self._dynamics.at_rest(fields)
+        machine = self._dynamics.machine(self._setting.fields(state.params))
         forces = _columns(applied)
 
         def once(held: Any, commands: Any) -> Any:
             controls: list[Any] = [0.0] * self.physics.model.nu
             for k, actuator in enumerate(self.physics.actuators):
                 controls[actuator] = commands[:, k]
-            position, velocity = held
-            return self._dynamics.step(fields, friction, position, velocity, controls, forces), None
+            return self._dynamics.step(machine, held, controls, forces), None
 
-        begun = _columns(state.position), _columns(state.velocity)
+        begun = Motion(_columns(state.position), _columns(state.velocity))
         (position, velocity), _ = jax.lax.scan(once, begun, jnp.swapaxes(control, 0, 1))
         return state._replace(position=jnp.stack(position, axis=1), velocity=jnp.stack(velocity, axis=1))
 

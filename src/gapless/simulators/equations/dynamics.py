@@ -28,7 +28,7 @@ from .scalars import (
     turn,
 )
 from .symmetric import Factors, Rows
-from .tree import TreeBody, TreeJoint, tree_of
+from .tree import TreeBody, TreeJoint, damps_implicitly, tree_of
 
 Joints = list[Scalar]
 
@@ -57,61 +57,88 @@ class Moving(NamedTuple):
         return cross(self.axis, subtract(point, self.anchor)) if self.hinge else self.axis
 
 
+KUTTA = (1 / 6, 1 / 3, 1 / 3, 1 / 6)
+"""How much each of the four looks counts."""
 WORLD = Frame(NOTHING, IDENTITY, NOTHING, NOTHING, NOTHING, ())
 
 
+class Machine(NamedTuple):
+    """What parameters make of a model: its numbers, and how its joints rub."""
+
+    fields: Fields
+    friction: DryFriction
+
+
+class Motion(NamedTuple):
+    """Joints, as columns over worlds."""
+
+    position: Joints
+    velocity: Joints
+
+    def later(self, seconds: float, speed: Joints, gained: Joints) -> "Motion":
+        """After so long at these velocities and accelerations."""
+        return Motion(*(
+            [plus(x, times(rate, seconds)) for x, rate in zip(side, rates, strict=True)]
+            for side, rates in zip(self, (speed, gained), strict=True)
+        ))  # fmt: skip
+
+
 class Dynamics:
-    """A model's equations; `Fields` are what its parameters make of it."""
+    """A model's equations, by MuJoCo's semi-implicit Euler or by its Runge-Kutta of fourth order."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._model, self._bodies = model, tree_of(model)
         self._step_s, self.joints = float(model.opt.timestep), model.nv
         self._rest = [float(q) for q in model.qpos0]
-        self._implicit = not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+        self._runge_kutta = model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
+        self._implicit = damps_implicitly(model)
 
-    def at_rest(self, fields: Fields) -> DryFriction:
-        """How softly dry friction holds: MuJoCo sets it by the inertia in the model's own pose."""
-        inertia, _ = self._equations(fields, list(self._rest), [0.0] * self.joints)
-        return DryFriction(self._model, fields, Factors(inertia).inverse(fields.dry))
+    def machine(self, fields: Fields) -> Machine:
+        """What fields make of the model; how softly dry friction holds is set by the inertia in the model's own pose."""
+        inertia, _ = self._equations(fields, Motion(list(self._rest), [0.0] * self.joints))
+        return Machine(fields, DryFriction(self._model, fields, Factors(inertia).inverse(fields.dry)))
 
-    def step(
-        self,
-        fields: Fields,
-        friction: DryFriction,
-        position: Joints,
-        velocity: Joints,
-        control: list[Scalar],
-        applied: Joints,
-    ) -> tuple[Joints, Joints]:
-        """Positions and velocities one time step later, by MuJoCo's semi-implicit Euler."""
-        inertia, bias = self._equations(fields, position, velocity)
-        driven = self._driven(fields, position, velocity, control)
+    def step(self, machine: Machine, now: Motion, control: list[Scalar], applied: Joints) -> Motion:
+        """One time step later."""
+        if self._runge_kutta:
+            return self._by_runge_kutta(machine, now, control, applied)
+        gained = self._gained(machine, now, control, applied)
+        velocity = now.later(self._step_s, now.velocity, gained).velocity
+        return now.later(self._step_s, velocity, gained)
+
+    def _by_runge_kutta(self, machine: Machine, now: Motion, control: list[Scalar], applied: Joints) -> Motion:
+        speeds, gains, there = [now.velocity], [self._gained(machine, now, control, applied)], now
+        for share in (0.5, 0.5, 1.0):
+            there = now.later(share * self._step_s, speeds[-1], gains[-1])
+            speeds.append(there.velocity)
+            gains.append(self._gained(machine, there, control, applied))
+        means = [[total(map(times, KUTTA, column)) for column in zip(*rows, strict=True)] for rows in (speeds, gains)]
+        return now.later(self._step_s, *means)
+
+    def _gained(self, machine: Machine, now: Motion, control: list[Scalar], applied: Joints) -> Joints:
+        """The accelerations of the joints."""
+        fields = machine.fields
+        inertia, bias = self._equations(fields, now)
+        driven = self._driven(fields, now, control)
         force = [
-            minus(plus(plus(driven[i], applied[i]), self._passive(fields, i, position, velocity)), bias[i])
-            for i in range(self.joints)
+            minus(plus(plus(driven[i], applied[i]), _passive(fields, i, now)), bias[i]) for i in range(self.joints)
         ]
         factors = Factors(inertia)
-        rubbing = friction.forces(factors, factors.solve(force), velocity)
+        rubbing = machine.friction.forces(factors, factors.solve(force), now.velocity)
         force = [plus(f, rubbing.get(i, 0.0)) for i, f in enumerate(force)]
         if self._implicit:
             for i in range(self.joints):
                 inertia[i][i] = plus(inertia[i][i], times(fields.damping[i], self._step_s))
             factors = Factors(inertia)
-        gained = factors.solve(force)
-        velocity = [plus(v, times(a, self._step_s)) for v, a in zip(velocity, gained, strict=True)]
-        return [plus(q, times(v, self._step_s)) for q, v in zip(position, velocity, strict=True)], velocity
+        return factors.solve(force)
 
-    def _passive(self, fields: Fields, i: int, position: Joints, velocity: Joints) -> Scalar:
-        spring = times(fields.stiffness[i], minus(position[i], fields.springref[i]))
-        return minus(0.0, plus(times(fields.damping[i], velocity[i]), spring))
-
-    def _driven(self, fields: Fields, position: Joints, velocity: Joints, control: list[Scalar]) -> Joints:
+    def _driven(self, fields: Fields, now: Motion, control: list[Scalar]) -> Joints:
         """What the actuators exert on each joint."""
         m, found = self._model, [0.0] * self.joints
         for k in range(m.nu):
             i, gear = int(m.actuator_trnid[k, 0]), float(m.actuator_gear[k, 0])
             asked = jnp.clip(control[k], *m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else control[k]
-            state = (1.0, times(gear, position[i]), times(gear, velocity[i]))
+            state = (1.0, times(gear, now.position[i]), times(gear, now.velocity[i]))
             gain, bias = (
                 total(times(p, s) for p, s in zip(prm, state, strict=True)) for prm in (fields.gain[k], fields.bias[k])
             )
@@ -120,13 +147,13 @@ class Dynamics:
             found[i] = plus(found[i], times(gear, force))
         return found
 
-    def _equations(self, fields: Fields, position: Joints, velocity: Joints) -> tuple[Rows, Joints]:
+    def _equations(self, fields: Fields, now: Motion) -> tuple[Rows, Joints]:
         """The inertia of the joints, and the forces that keep them from accelerating."""
         inertia: Rows = [[0.0] * self.joints for _ in range(self.joints)]
         bias: Joints = [0.0] * self.joints
         frames = {0: WORLD}
         for body in self._bodies:
-            frame = frames[body.index] = _carried(frames[body.parent], body, position, velocity)
+            frame = frames[body.index] = _carried(frames[body.parent], body, now)
             if frame.moved_by:
                 self._weigh(fields, body, frame, inertia, bias)
         for i in range(self.joints):
@@ -159,7 +186,15 @@ class Dynamics:
                 inertia[i][j] = plus(inertia[i][j], both)
 
 
-def _carried(parent: Frame, body: TreeBody, position: Joints, velocity: Joints) -> Frame:
+def _passive(fields: Fields, i: int, now: Motion) -> Scalar:
+    """What springs and dampers exert on a joint."""
+    speed = now.velocity[i]
+    spring = times(fields.stiffness[i], minus(now.position[i], fields.springref[i]))
+    drag = times(fields.drag[i], times(speed, abs(speed)))
+    return minus(0.0, plus(plus(times(fields.damping[i], speed), spring), drag))
+
+
+def _carried(parent: Frame, body: TreeBody, now: Motion) -> Frame:
     """The frame of a body, after its joints."""
     arm = turn(parent.rotation, body.position)
     frame = parent._replace(
@@ -168,7 +203,7 @@ def _carried(parent: Frame, body: TreeBody, position: Joints, velocity: Joints) 
         acceleration=_accelerated(parent, arm),
     )
     for joint in body.joints:
-        frame = _moved(frame, joint, minus(position[joint.index], joint.rest), velocity[joint.index])
+        frame = _moved(frame, joint, minus(now.position[joint.index], joint.rest), now.velocity[joint.index])
     return frame
 
 

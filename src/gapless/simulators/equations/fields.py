@@ -11,6 +11,7 @@ from mujoco import mjtObj
 from ..binding import GRAVITY, TILTS, bind, index_of
 from ..explicit_damping import held_in_armature
 from .scalars import Scalar, known, times
+from .tree import damps_implicitly
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Fields:
     inertia: list[list[Scalar]]
     armature: list[Scalar]
     damping: list[Scalar]
+    drag: list[Scalar]
     friction: list[Scalar]
     stiffness: list[Scalar]
     springref: list[Scalar]
@@ -68,6 +70,7 @@ def _nominal(model: mujoco.MjModel) -> Fields:
         inertia=[_numbers(row) for row in model.body_inertia],
         armature=_numbers(model.dof_armature),
         damping=_numbers(model.dof_damping),
+        drag=_numbers(model.dof_dampingpoly[:, 0]),
         friction=_numbers(model.dof_frictionloss),
         stiffness=_numbers(model.jnt_stiffness),
         springref=_numbers(model.qpos_spring),
@@ -203,8 +206,9 @@ OF_BODIES: dict[str, Callable[[mujoco.MjModel, int], Set | None]] = {
     "com_y": _com_along(1),
     "com_z": _com_along(2),
 }
-OF_JOINTS: dict[str, Callable[[mujoco.MjModel, int], Set]] = {
+OF_JOINTS: dict[str, Callable[[mujoco.MjModel, int], Set | None]] = {
     "damping": _damping,
+    "drag": lambda model, joint: None if damps_implicitly(model) else _dof("drag")(model, joint),
     "friction": _dof("friction"),
     "armature": _dof("armature"),
     "stiffness": lambda model, joint: _item("stiffness", joint),

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from jaxtyping import Float
 
-from .dynamics import Dynamics
+from .dynamics import Dynamics, Motion
 from .fields import Setting
 from .tree import unlike
 
@@ -51,15 +51,14 @@ class Rolling:
     def _roll(self, *rows: Any) -> Any:
         *values, position, velocity, control, applied = rows
         fields = self._setting.fields(dict(zip(self._names, values, strict=True)))
-        friction = self._dynamics.at_rest(fields)
+        machine = self._dynamics.machine(fields)
         forces = list(applied.T)
 
         def once(held: Any, commands: Any) -> Any:
-            position, velocity = held
-            held = self._dynamics.step(fields, friction, position, velocity, list(commands), forces)
+            held = self._dynamics.step(machine, held, list(commands), forces)
             return held, tuple(map(jnp.stack, held))
 
-        begun = list(position.T), list(velocity.T)
+        begun = Motion(list(position.T), list(velocity.T))
         _, trails = jax.lax.scan(once, begun, jnp.transpose(control, (1, 2, 0)))
         return tuple(jnp.transpose(side, (2, 0, 1)) for side in trails)
 

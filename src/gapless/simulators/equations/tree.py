@@ -9,6 +9,7 @@ from .scalars import Matrix, Vector, known
 
 MOST_JOINTS = 3
 """Four joints in space take 20 s to compile, which MuJoCo has stepped them for millions of periods in."""
+INTEGRATORS = {mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_RK4}
 SUPPORTED = {mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE}
 
 
@@ -37,6 +38,12 @@ class TreeBody:
     """The main axes of its inertia, in its own frame."""
 
 
+def damps_implicitly(model: mujoco.MjModel) -> bool:
+    """Whether Euler's steps meet the damping at their end."""
+    euler = model.opt.integrator == mujoco.mjtIntegrator.mjINT_EULER
+    return bool(euler) and not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+
+
 def tree_of(model: mujoco.MjModel) -> tuple[TreeBody, ...]:
     """All bodies but the world, parents first."""
     return tuple(_body(model, b) for b in range(1, model.nbody))
@@ -59,10 +66,10 @@ def unlike(model: mujoco.MjModel) -> str | None:
         "plugins": m.nplugin > 0,
         "compensated gravity": m.body_gravcomp.any(),
         "a fluid": opt.density != 0 or opt.viscosity != 0,
-        "damping or springs that are not linear": m.dof_dampingpoly.any()
-        or m.jnt_stiffnesspoly.any()
-        or (m.jnt_plasticadr >= 0).any(),
-        "another integrator than Euler's": opt.integrator != mujoco.mjtIntegrator.mjINT_EULER,
+        "drag that is damped implicitly, or of third order": (m.dof_dampingpoly[:, 0].any() and damps_implicitly(m))
+        or m.dof_dampingpoly[:, 1:].any(),
+        "springs that are not linear": m.jnt_stiffnesspoly.any() or (m.jnt_plasticadr >= 0).any(),
+        "an implicit integrator": mujoco.mjtIntegrator(opt.integrator) not in INTEGRATORS,
         "flags that switch parts of the physics off": bool(opt.disableflags & ~_HARMLESS) or bool(opt.enableflags),
         f"more than {MOST_JOINTS} joints": m.nv > MOST_JOINTS,
         "actuators of another kind": not all(_plain(m, k) for k in range(m.nu)),
