@@ -30,7 +30,7 @@ format: $(READY)
 
 bench: $(READY)  ## a first look at the main benchmarks
 	$(BIN)/python -m pip install --quiet torch==2.13.0 && $(BIN)/python -m pip install --quiet --editable '.[bench]'
-	for b in identify throughput transfer kill safety first_crank preflight attribution excite real; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
+	for b in identify throughput compiled transfer kill safety first_crank preflight attribution excite real; do $(BIN)/python benchmarks/$$b.py --quick || exit 1; done
 
 interop: $(READY)  ## other tools read what we write and train in our worlds; see docs/logs.md and docs/envs.md for what it wants
 	$(BIN)/python -m pytest -m interop
