@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 import pytest
 
@@ -23,7 +24,7 @@ from gapless.core import (
     Verdict,
 )
 from gapless.nets.policy import Shape, new_policy
-from gapless.simulators import JaxCartpole, MujocoSimulator
+from gapless.simulators import JaxCartpole, MujocoSimulator, propose_interface
 from gapless.simulators.neural import CloneSimulator
 from gapless.simulators.neural.stored import clones_of_robot
 from gapless.simulators.traceable import TraceableSimulator
@@ -131,9 +132,11 @@ def test_gradients_flow_through_a_cloned_robot(cartpole: MujocoSimulator) -> Non
     assert steepness > 0
 
 
-def test_a_simulator_without_gradients_is_refused(cartpole: MujocoSimulator, push: Task) -> None:
-    with pytest.raises(GaplessError, match="cannot be traced"):
-        SMALL.learning(Place(cartpole, DOUBT, push), jax.random.key(0))
+def test_a_simulator_without_gradients_is_refused(arm_xml: str, push: Task) -> None:
+    model = mujoco.MjModel.from_xml_string(arm_xml)
+    simulator = MujocoSimulator(model, propose_interface(model, "arm", 0.02), ())
+    with pytest.raises(GaplessError, match="cannot be compiled"):
+        SMALL.learning(Place(simulator, DOUBT, push), jax.random.key(0))
 
 
 def test_policies_with_memory_are_refused(line: Place) -> None:

@@ -20,6 +20,7 @@ from gapless.core import GaplessError
 from gapless.nets.normaliser import Normaliser, new_normaliser
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.seeing import SeeingPolicy
+from gapless.simulators import compiled
 
 from .advantage import advantages
 from .critics import followed_by
@@ -97,6 +98,7 @@ class Windows(Learning):
     def __init__(self, recipe: ShortHorizon, place: Place, key: PRNGKeyArray, begin_with: NetworkPolicy | None) -> None:
         interface = place.simulator.interface
         recipe.require_place(place.simulator)
+        place = place._replace(simulator=compiled(place.simulator, place.belief.names))
         self.recipe, self.steps_done = recipe, 0
         like = begin_with or new_policy(interface, place.task.observe, Shape(recipe.hidden), key)
         require_feed_forward(like, recipe.word)
