@@ -1,10 +1,12 @@
 """From commands to MuJoCo's controls: clipped, late to a fraction of a step, and in the order of its actuators."""
 
+from typing import Any
+
 import mujoco
 import numpy as np
 from jaxtyping import Float
 
-from gapless.core import GaplessError, Interface, Parameter, Signals
+from gapless.core import GaplessError, Interface, Parameter, Params, Signals
 
 from .latency import commands_remembered, hold_weights, integrator_lead_s
 from .model import object_name
@@ -25,7 +27,7 @@ class Commanding:
         self.remembered = commands_remembered(longest_s + self._lead_s, interface.period_s)
         """How many commands may be under way at once."""
 
-    def late_s(self, params: dict[str, np.ndarray], worlds: int) -> Float[np.ndarray, " world"]:
+    def late_s(self, params: Params, worlds: int) -> Any:
         """How long after it was sent a command acts, the integrator's own lead included."""
         return (params[LATENCY] if LATENCY in params else np.zeros(worlds)) + self._lead_s
 

@@ -10,9 +10,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from gapless.core import Block, GaplessError, Holds, Params, Signals, Simulator, by_world, complete, unstack
 
-from .commanding import LATENCY
 from .equations import Dynamics, Motion, Setting, unlike
-from .latency import commands_remembered, hold_weights, integrator_lead_s
+from .latency import hold_weights
 from .mujoco_cpu import MujocoSimulator
 from .sensing import Sensing
 from .traced_state import put, refuse_strangers, sensed, sent, told
@@ -75,9 +74,6 @@ class CompiledSimulator(Simulator):
         self.sensed, self.joints, self.substeps = physics.sensed, physics.joints, physics.substeps
         self._dynamics = Dynamics(physics.model)
         self._setting, self._held = _setting(physics), _held(physics)
-        known = [p.high for p in physics.parameters if p.name == LATENCY]
-        self._lead_s = integrator_lead_s(physics.model) if known else 0.0
-        self._remembered = commands_remembered(max(known, default=0.0) + self._lead_s, self.interface.period_s)
         self._step_s = float(physics.model.opt.timestep)
         blocks = {name: getattr(physics.around, name) for name in BLOCKS}
         self._blocks: dict[str, Block] = {name: block for name, block in blocks.items() if block is not None}
@@ -87,7 +83,7 @@ class CompiledSimulator(Simulator):
 
     def init(self) -> CompiledState:
         rest = jnp.broadcast_to(jnp.asarray(self.physics.model.qpos0, jnp.float32), (self.worlds, len(self.joints)))
-        past = jnp.zeros((self.worlds, self._remembered, self.interface.command_width))
+        past = jnp.zeros((self.worlds, self.physics.commanding.remembered, self.interface.command_width))
         params = complete({}, self.parameters, self.worlds)
         return CompiledState(rest, jnp.zeros_like(rest), past, params, self._fresh(jax.random.key(0)))
 
@@ -108,8 +104,9 @@ class CompiledSimulator(Simulator):
 
     def step(self, state: CompiledState, command: Signals, key: PRNGKeyArray) -> tuple[CompiledState, Signals, Signals]:
         past = sent(self.interface, state.past, command)
-        late_s = state.params.get(LATENCY, jnp.zeros(self.worlds)) + self._lead_s
-        weights = hold_weights(late_s, self.interface.period_s, self.substeps, self._remembered, jnp)
+        commanding = self.physics.commanding
+        late_s = commanding.late_s(state.params, self.worlds)
+        weights = hold_weights(late_s, self.interface.period_s, self.substeps, commanding.remembered, jnp)
         state = self._advanced(state._replace(past=past), weights @ past, key)
         return self._read(state, key)
 
@@ -170,7 +167,7 @@ class CompiledSimulator(Simulator):
 
         def once(held: Any, commands: Any) -> Any:
             controls: list[Any] = [0.0] * self.physics.model.nu
-            for k, actuator in enumerate(self.physics.actuators):
+            for k, actuator in enumerate(self.physics.commanding.actuators):
                 controls[actuator] = commands[:, k]
             return self._dynamics.step(machine, held, controls, forces), None
 

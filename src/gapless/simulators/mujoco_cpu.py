@@ -59,7 +59,7 @@ class MujocoSimulator(Simulator):
         self._sensing = Sensing(interface, tuple(p for p in parameters if p.name not in beside))
         self._noise = Noise(interface, self.parameters)
         self._physics = BoundParams(model, [p.name for p in parameters if self._in_physics(p.name, beside)])
-        self._commanding = Commanding(model, interface, parameters)
+        self.commanding = Commanding(model, interface, parameters)
         self._joints = NamedJoints(model)
         self.joints = self._joints.single
         self._blocks = SteppedBlocks(self.around, interface, self._joints, worlds)
@@ -74,11 +74,6 @@ class MujocoSimulator(Simulator):
         return type(self)(self.model, self.interface, own, self.worlds, around)
 
     @property
-    def actuators(self) -> list[int]:
-        """Where each command's control stands among the model's."""
-        return self._commanding.actuators
-
-    @property
     def physical(self) -> tuple[Parameter, ...]:
         """The parameters of the physics itself, not of what surrounds it."""
         beside = {p.name for p in self.around.parameters}
@@ -91,8 +86,8 @@ class MujocoSimulator(Simulator):
         state = MujocoState(
             batch,
             params,
-            np.zeros((self.worlds, self._commanding.remembered, self.interface.command_width)),
-            np.zeros((self.worlds, self.substeps, self._commanding.remembered)),
+            np.zeros((self.worlds, self.commanding.remembered, self.interface.command_width)),
+            np.zeros((self.worlds, self.substeps, self.commanding.remembered)),
             np.zeros((self.worlds, max(late, 1) + self.substeps, len(self._sensors.columns))),
         )
         self._write_params(state, np.arange(self.worlds), params)
@@ -120,10 +115,10 @@ class MujocoSimulator(Simulator):
         return state, measurement, privileged
 
     def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
-        self._commanding.send(state.past, command)
+        self.commanding.send(state.past, command)
         control = np.einsum("nsk,nkc->nsc", state.weights, state.past)
         if self._sensors.direct and not state.late and not self.around.before_physics:
-            state.batch.rollout(self.substeps, self._commanding.controls(control), record=())
+            state.batch.rollout(self.substeps, self.commanding.controls(control), record=())
             state.trail[:, -1] = self._sensors.now(state.batch)
             return state, *self._read(state, key)
         before = state.trail[:, -1]
@@ -131,7 +126,7 @@ class MujocoSimulator(Simulator):
             recorded = self._advance_with_blocks(state, control, key)
         else:
             recorded = state.batch.rollout(
-                self.substeps, self._commanding.controls(control), record=self._sensors.record
+                self.substeps, self.commanding.controls(control), record=self._sensors.record
             )
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         new = self._sensors.trail(before, recorded, after)[:, 1:]
@@ -188,7 +183,7 @@ class MujocoSimulator(Simulator):
         self._joints.begin(state.batch, everyone, start)
         step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
         steps += int(np.ceil(max(0.0, -float(late_s.min())) / step_s))  # some sensors may be ahead of the others
-        control = holds.averages(self._commanding.late_s(state.params, self.worlds), steps, step_s)
+        control = holds.averages(self.commanding.late_s(state.params, self.worlds), steps, step_s)
         before = self._sensors.now(state.batch)
         state.memories = self._blocks.init(jax.random.key(0))
         self._run_up(state, holds)
@@ -203,7 +198,7 @@ class MujocoSimulator(Simulator):
         periods, period_s = self.around.recalls, self.interface.period_s
         if not periods:
             return
-        late_s = self._commanding.late_s(state.params, self.worlds) + periods * period_s
+        late_s = self.commanding.late_s(state.params, self.worlds) + periods * period_s
         sent = unstack(holds.averages(late_s, periods, period_s), self.interface.command_widths)
         moved = joints_before(holds, self.sensed, self._joints.read(state.batch), periods, period_s)
         self._blocks.hear(state, sent | moved, period_s)
@@ -212,7 +207,7 @@ class MujocoSimulator(Simulator):
         """All substeps of an open loop: in one go, or period by period where blocks act before the physics."""
         own = self._own_equations(state) if self.worlds * control.shape[1] >= PAYS else None
         if not self.around.before_physics:
-            return self._rolled(state, self._commanding.controls(control), own)
+            return self._rolled(state, self.commanding.controls(control), own)
         pieces = [
             self._advance_with_blocks(state, control[:, k : k + self.substeps], jax.random.key(0), own)
             for k in range(0, control.shape[1], self.substeps)
@@ -238,7 +233,7 @@ class MujocoSimulator(Simulator):
             part, found = self._blocks.before_physics(state, part, dt_s, key)
             self._joints.push(state.batch, found)
             self._joints.move(state.batch, found)
-            part = self._commanding.controls(self._commanding.changed(part, found))
+            part = self.commanding.controls(self.commanding.changed(part, found))
             pieces.append(self._rolled(state, part, own))
         return {name: np.concatenate([p[name] for p in pieces], axis=1) for name in pieces[0]}
 
@@ -273,8 +268,8 @@ class MujocoSimulator(Simulator):
             state.params[name][worlds] = values
         self._physics.write(state.batch, worlds, params, state.params)
         state.late = self._sensing.longest_s > 0 and bool(self._sensing.late_s(state.params, self.worlds).any())
-        late_s = self._commanding.late_s(state.params, self.worlds)[worlds]
-        state.weights[worlds] = self._commanding.weights(late_s, self.substeps)
+        late_s = self.commanding.late_s(state.params, self.worlds)[worlds]
+        state.weights[worlds] = self.commanding.weights(late_s, self.substeps)
 
     def _in_physics(self, name: str, beside: set[str]) -> bool:
         return name not in beside | self._sensing.names() | set(OUTSIDE) and not name.endswith(".noise")

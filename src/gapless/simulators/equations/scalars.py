@@ -47,6 +47,10 @@ def times(a: Scalar, b: Scalar) -> Scalar:
     return a * b
 
 
+def over(a: Scalar, b: Scalar) -> Scalar:
+    return 0.0 if _is(a, 0.0) else a / b
+
+
 def total(terms: Any) -> Scalar:
     """The sum of any number of scalars."""
     found: Scalar = 0.0

@@ -1,6 +1,6 @@
 """Small symmetric systems of equations over all worlds, solved number by number."""
 
-from .scalars import Scalar, minus, times
+from .scalars import Scalar, minus, over, times
 
 Rows = list[list[Scalar]]
 
@@ -17,7 +17,7 @@ class Factors:
                 value = matrix[i][j]
                 for k in range(j):
                     value = minus(value, times(times(self._lower[i][k], self._lower[j][k]), self._diagonal[k]))
-                self._lower[i][j] = value if _zero(value) else value / self._diagonal[j]
+                self._lower[i][j] = over(value, self._diagonal[j])
             left = matrix[i][i]
             for k in range(i):
                 left = minus(left, times(times(self._lower[i][k], self._lower[i][k]), self._diagonal[k]))
@@ -29,7 +29,7 @@ class Factors:
         for i in range(size):
             for k in range(i):
                 found[i] = minus(found[i], times(self._lower[i][k], found[k]))
-        found = [value if _zero(value) else value / d for value, d in zip(found, self._diagonal, strict=True)]
+        found = [over(value, d) for value, d in zip(found, self._diagonal, strict=True)]
         for i in reversed(range(size)):
             for k in range(i + 1, size):
                 found[i] = minus(found[i], times(self._lower[k][i], found[k]))
@@ -40,7 +40,3 @@ class Factors:
         size = len(self._diagonal)
         columns = {j: self.solve([float(i == j) for i in range(size)]) for j in rows}
         return {(i, j): columns[j][i] for i in rows for j in rows}
-
-
-def _zero(value: Scalar) -> bool:
-    return isinstance(value, float) and value == 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from .scalars import Matrix, Vector, known
 
 MOST_JOINTS = 3
-"""Four joints in space take 20 s to compile, which MuJoCo has stepped them for millions of periods in."""
+"""Four joints in space take 20 s to compile."""
 INTEGRATORS = {mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_RK4}
 SUPPORTED = {mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE}
 
