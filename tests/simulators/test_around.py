@@ -12,6 +12,7 @@ import pytest
 
 from gapless.core import Block, Log, Parameter, Params, Signals
 from gapless.simulators import Around, MujocoSimulator
+from gapless.simulators.around import PIECE, BlockWorlds
 
 Simulate = Callable[..., Log]
 
@@ -116,7 +117,7 @@ def test_a_block_at_either_rate_is_told_how_much_time_passes(
     state, _, _ = simulator.reset(simulator.init(), np.ones(1, bool), {}, {}, jax.random.key(0))
     for _ in range(5):
         state, _, _ = simulator.step(state, {"motor": np.ones((1, 1))}, jax.random.key(0))
-    assert float(state.memories["actuator"][0, 0]) == pytest.approx(5 * simulator.interface.period_s)
+    assert float(state.memories["actuator"][0][0, 0]) == pytest.approx(5 * simulator.interface.period_s)
 
 
 def test_a_block_begins_anew_in_reset_worlds_only(pendulum: MujocoSimulator) -> None:
@@ -124,7 +125,19 @@ def test_a_block_begins_anew_in_reset_worlds_only(pendulum: MujocoSimulator) -> 
     state, _, _ = simulator.reset(simulator.init(), np.ones(2, bool), {}, {}, jax.random.key(0))
     state, _, _ = simulator.step(state, {"motor": np.ones((2, 1))}, jax.random.key(0))
     state, _, _ = simulator.reset(state, np.array([True, False]), {}, {}, jax.random.key(0))
-    assert np.asarray(state.memories["actuator"])[:, 0] == pytest.approx([3.0, 3.02])
+    assert np.asarray(state.memories["actuator"][0])[:, 0] == pytest.approx([3.0, 3.02])
+
+
+@pytest.mark.parametrize("worlds", [5, PIECE + 3])
+def test_worlds_that_run_in_pieces_remember_apart(worlds: int) -> None:
+    each, half = np.arange(worlds, dtype=float)[:, None], np.arange(worlds) % 2 == 0
+    block, key = BlockWorlds(Integral(reset_to=3.0), worlds), jax.random.key(0)
+    memory, out = block.step({}, block.init(key), {"motor": each}, 0.5, key)
+    assert out["motor"] == pytest.approx(3.0 + 0.5 * each)
+    memory, heard = block.hear({}, memory, {"motor": np.repeat(each[:, None], 2, axis=1)}, 0.5, key)
+    assert heard["motor"] == pytest.approx(3.0 + np.stack([each, 1.5 * each], axis=1))
+    found = block.gathered(block.chosen(half, block.init(key), memory))
+    assert found == pytest.approx(np.where(half[:, None], 3.0, 3.0 + 1.5 * each))
 
 
 def test_a_snapshot_keeps_the_memory_of_a_block(pendulum: MujocoSimulator) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 from mujoco.batch import Batch
 
-from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, by_world, unstack
+from gapless.core import GaplessError, Holds, Interface, Parameter, Params, Signals, Simulator, unstack
 
 from .around import Around
 from .binding import OUTSIDE
@@ -110,8 +110,7 @@ class MujocoSimulator(Simulator):
             self._blocks.reset(state, mask, key)
         held = state.memories.get("sensor")
         measurement, privileged = self._read(state, key)
-        if held is not None:  # the worlds that go on must not have been read twice
-            state.memories["sensor"] = by_world(mask, state.memories["sensor"], held)
+        self._blocks.unread(state, mask, held)
         return state, measurement, privileged
 
     def step(self, state: MujocoState, command: Signals, key: PRNGKeyArray) -> tuple[MujocoState, Signals, Signals]:
@@ -162,19 +161,22 @@ class MujocoSimulator(Simulator):
         return state
 
     def play(self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]) -> Signals:
-        return self.play_and_recall(params, start, holds, times)[0]
+        return self._with(times)._play(params, start, holds, times)[0]
 
     def play_and_recall(
         self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]
     ) -> tuple[Signals, dict[str, Any]]:
         """As `play`, and the memories that the blocks around the physics ended with."""
-        worlds, step_s = len(times), self.model.opt.timestep
-        simulator = self if worlds == self.worlds else self.with_worlds(worlds)
-        return simulator._play(params, start, holds, times, max(1, int(np.ceil(times.max() / step_s - 1e-9))))
+        simulator = self._with(times)
+        seen, state = simulator._play(params, start, holds, times)
+        return seen, simulator._blocks.recalled(state)
+
+    def _with(self, times: Float[np.ndarray, "world query"]) -> Self:
+        return self if len(times) == self.worlds else self.with_worlds(len(times))
 
     def _play(
-        self, params: Params, start: Signals, holds: Holds, times: np.ndarray, steps: int
-    ) -> tuple[Signals, dict[str, Any]]:
+        self, params: Params, start: Signals, holds: Holds, times: Float[np.ndarray, "world query"]
+    ) -> tuple[Signals, MujocoState]:
         state, everyone = self.init(), np.arange(self.worlds)
         given = {k: np.asarray(v, np.float64) for k, v in params.items()}
         course = {k: v for k, v in given.items() if v.ndim == 2}
@@ -182,6 +184,7 @@ class MujocoSimulator(Simulator):
         self._write_params(state, everyone, wanted)
         self._joints.begin(state.batch, everyone, start)
         step_s, late_s = self.model.opt.timestep, self._sensing.late_s(state.params, self.worlds)
+        steps = max(1, int(np.ceil(times.max() / step_s - 1e-9)))
         steps += int(np.ceil(max(0.0, -float(late_s.min())) / step_s))  # some sensors may be ahead of the others
         control = holds.averages(self.commanding.late_s(state.params, self.worlds), steps, step_s)
         before = self._sensors.now(state.batch)
@@ -191,7 +194,7 @@ class MujocoSimulator(Simulator):
         after = before if self._sensors.direct else self._sensors.now(state.batch)
         trail = self._sensors.trail(before, recorded, after)
         seen = self._sensing.read(state.params, between(trail, (times[..., None] - late_s[:, None]) / step_s))
-        return self._blocks.sensed_in_turn(state, self._sensors.named(seen)), state.memories
+        return self._blocks.sensed_in_turn(state, self._sensors.named(seen)), state
 
     def _run_up(self, state: MujocoState, holds: Holds) -> None:
         """Lets the blocks hear what was sent and how the joints moved before the start, as far as somebody knows."""

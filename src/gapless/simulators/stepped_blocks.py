@@ -31,8 +31,18 @@ class SteppedBlocks:
     def reset(self, state: MujocoState, where: np.ndarray, key: PRNGKeyArray) -> None:
         """Fresh memories in the masked worlds."""
         for name, block in self._blocks.items():
-            fresh = block.init(key) if name not in state.memories else block.reset(state.memories[name], where, key)
-            state.memories[name] = fresh
+            fresh = block.init(key)
+            held = state.memories.get(name)
+            state.memories[name] = fresh if held is None else block.chosen(where, fresh, held)
+
+    def unread(self, state: MujocoState, where: np.ndarray, held: Any) -> None:
+        """Gives the sensor its memory back in the worlds that are not masked, which must not have been read twice."""
+        if held is not None:
+            state.memories["sensor"] = self._blocks["sensor"].chosen(where, state.memories["sensor"], held)
+
+    def recalled(self, state: MujocoState) -> dict[str, Any]:
+        """What each block remembers, worlds first."""
+        return {name: block.gathered(state.memories[name]) for name, block in self._blocks.items()}
 
     def before_physics(
         self, state: MujocoState, control: np.ndarray, dt_s: float, key: PRNGKeyArray
