@@ -29,6 +29,9 @@ from .judged import answers, criticized, eyes_of, normal, noticed, paid
 from .learning import HOLD, Learning, Place
 from .on_policy import OnPolicy
 
+GOES_ON = 0.25
+"""Deviation of the first exploration around a policy that was trained before, where nobody knows what it had come to."""
+
 
 @dataclass(frozen=True)
 class Ppo(OnPolicy):
@@ -38,6 +41,9 @@ class Ppo(OnPolicy):
 
     network: Kind = "mlp"
     """The policy's network: feed-forward, or with memory."""
+    noise: float = 1.5
+    """Deviation of the first exploration, as a share of half the command range: at first most commands are at a limit. With 0.5,
+    every third swing-up ends in a way of moving that is only half as good."""
     entropy: float = 0.0
     """Weight of the entropy bonus."""
     symmetry: float = 0.0
@@ -106,7 +112,7 @@ class PpoRule(Criticized):
         observed = eyes_of(policy, begin_with is not None)
         width = (told or known_width(self.place)) if r.asymmetric else len(policy.shift)
         critic = eqx.nn.MLP(width, 1, *r.hidden, activation=jnp.tanh, key=keys[1])
-        noise = jnp.full((interface.command_width,), np.log(r.noise * (0.5 if begin_with is not None else 1.0)))
+        noise = jnp.full((interface.command_width,), np.log(r.noise if begin_with is None else min(r.noise, GOES_ON)))
         optimizer = ADAM.init(eqx.filter((policy.network, noise, critic), eqx.is_array))
         hold = jnp.asarray(0.0 if begin_with is None else HOLD)
         rate, taken = jnp.asarray(r.rate), jnp.zeros(())
