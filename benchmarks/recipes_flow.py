@@ -43,7 +43,7 @@ from gapless.train import Fpo, FpoPlusPlus, Method, Place, Ppo
 
 DOOR, HALF, SHIFT, TRIES, PERIOD_S = 0.55, 0.12, 0.3, 6, 0.1
 """Where doors are on either side of the wall's middle, their half width, how far the wall may be shifted, pushes."""
-COMMON: dict[str, Any] = {"worlds": 128, "steps": 12, "budget": 128 * 12 * 150, "hidden": (32, 2)}
+COMMON: dict[str, Any] = {"worlds": 128, "steps": 12, "budget": 128 * 12 * 150, "hidden": (32, 2), "noise": 0.5}
 METHODS: dict[str, Method] = {"ppo": Ppo(**COMMON), "fpo": Fpo(**COMMON), "fpo++": FpoPlusPlus(**COMMON)}
 EPISODES = 1000
 

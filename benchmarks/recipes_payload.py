@@ -45,7 +45,7 @@ NOISE = {"shoulder.angle.noise": 5e-4, "elbow.angle.noise": 5e-4}
 SUBSTEPS, EPISODES = 5, 256
 SMALL: dict[str, Any] = {"worlds": 64, "steps": 32}
 BUDGET = 64 * 32 * 240
-TOLD = Ppo(**SMALL, budget=BUDGET, epochs=4)
+TOLD = Ppo(**SMALL, budget=BUDGET, epochs=4, noise=0.5)
 METHODS: dict[str, Method] = {
     "blind": replace(TOLD, budget=2 * BUDGET),
     "distil": Distil(**SMALL, budget=2 * BUDGET, teacher=TOLD, hidden=(32, 1), replay=2, leading=0.0),

@@ -20,7 +20,7 @@ from gapless.tasks import SwingUp
 from gapless.train import Look, Method, Place, Ppo, Sapg
 
 QUARTER, EPISODES = 12, 128
-COMMON: dict[str, Any] = {"worlds": 1024, "steps": 16, "epochs": 4, "minibatches": 8, "hidden": (32, 2)}
+COMMON: dict[str, Any] = {"worlds": 1024, "steps": 16, "epochs": 4, "minibatches": 8, "hidden": (32, 2), "noise": 0.5}
 COMMON["budget"] = 4 * QUARTER * COMMON["worlds"] * COMMON["steps"]
 METHODS: dict[str, Method] = {"ppo": Ppo(**COMMON), "sapg": Sapg(**COMMON)}
 DOUBT = Uniform(("pole.mass", "motor.gain", "slider.damping"), np.array([0.1, 1.2, 2.0]), np.array([0.22, 1.8, 8.0]))

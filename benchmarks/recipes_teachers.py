@@ -45,7 +45,7 @@ LEAN_RAD = 0.6
 SMALL: dict[str, Any] = {"worlds": 64, "steps": 32}
 BUDGET = 64 * 32 * 120
 LOOKS = 12
-TOLD = Ppo(**SMALL, budget=BUDGET, epochs=4)
+TOLD = Ppo(**SMALL, budget=BUDGET, epochs=4, noise=0.5)
 METHODS: dict[str, dict[str, Method]] = {
     "home": {
         "blind": replace(TOLD, budget=2 * BUDGET),

@@ -117,7 +117,8 @@ def own(healthy: Healthy, learnt: LearntWatch, its_logs: list[Log]) -> LearntWat
 
 def test_episodes_of_the_robot_say_what_is_well(own: LearntWatch) -> None:
     assert len(own.real) == 9 and all(look.lean is not None for look in own.watch.looks)
-    assert np.all(own.real <= 1 / RECIPE.own_margin + 1e-6)
+    assert np.all(own.real <= 1 / RECIPE.own_margin(9) + 1e-6)
+    assert RECIPE.own_margin(20) == pytest.approx(1.5)
     assert np.all(np.asarray(own.watch.threshold) >= one_reading() - 1e-4)
 
 

@@ -19,6 +19,7 @@ from .signals import Params, Signals, by_world, stack, unstack
 from .simulator import Course, Holds, Simulator
 from .stored_belief import belief_from_dict, read_belief
 from .task import Task, Verdict
+from .wider import wider
 
 __all__ = [
     "FAMILIES",
@@ -62,4 +63,5 @@ __all__ = [
     "read_belief",
     "stack",
     "unstack",
+    "wider",
 ]

@@ -5,13 +5,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gapless.core import Artifact, key_for
+from gapless.core import Artifact, Belief, key_for, wider
 from gapless.core.artifact import artifact_id
 from gapless.exchange.curves import open_curves
 from gapless.nets.stored_policy import save_policy
 from gapless.train import Along, Checkpoint, Train, Trained, train
 from gapless.train.learnt import load_learnt, save_learnt
 
+from .caution import caution, surprise
 from .incumbent import KEPT, deployments, gives_way, shown_by
 from .stages import Stages
 
@@ -25,7 +26,8 @@ Way = tuple[Train, Artifact | None]
 def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
     """A policy for everything that the belief allows: the best of the recipe's ways there.
 
-    Where the policy to begin with is of a kind that the recipe does not go on from, it begins anew.
+    Where the policy to begin with is of a kind that the recipe does not go on from, it begins anew. Where the robot has just
+    done worse than the forecast allowed for, the belief is taken for less sure than it is.
     """
     workspace = stages.workspace
     if begin_with is not None and not _goes_on(stages, begin_with):
@@ -38,11 +40,16 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
     seen = [] if begin_with is None else deployments(workspace.store, begin_with, stages.crank or None)
     made_of |= {f"seen{k}": a.id for k, a in enumerate(seen)}
+    surprised = None if belief is None else surprise(workspace.store, stages.crank or None)
+    made_of |= {} if surprised is None else {"surprised_by": surprised.id}
+    times, over = caution(surprised), stages.believed(belief)
+    if times > 1:
+        stages.tell(f"the robot did worse than was thought possible: training over {times:.1f} times the doubt")
     name = artifact_id(KIND, made_of, made_from)
     progress = workspace.folder / "progress" / f"train-{name}"
 
     def build(folder: Path) -> dict[str, Any]:
-        found = [_trained(stages, belief, way, progress / f"{k}") for k, way in enumerate(ways)]
+        found = [_trained(stages, (belief, wider(over, times)), way, progress / f"{k}") for k, way in enumerate(ways)]
         best = max(found, key=lambda trained: trained.value)
         kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
         save_policy(folder, stages.policy(begin_with) if begin_with is not None and kept else best.policy)
@@ -54,6 +61,7 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
             "steps": sum(trained.steps for trained in found),
             "return": found[0].curve[0][1] if kept else best.value,
             "passed": best.passed,
+            "caution": times,
             "solved": best.passed == 1.0,
             "afresh": not kept and best is found[-1] and len(found) > 1,
             KEPT: begin_with.id if begin_with is not None and kept else None,
@@ -74,9 +82,11 @@ def _goes_on(stages: Stages, policy: Artifact) -> bool:
     return all(recipe.method.takes(loaded) for recipe, goes_on in ways if goes_on)
 
 
-def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) -> Trained:
-    """Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
-    (recipe, begin_with), workspace = way, stages.workspace
+def _trained(stages: Stages, within: tuple[Artifact | None, Belief], way: Way, progress: Path) -> Trained:
+    """By one way, in the simulator of a belief and over what it is taken for.
+
+    Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
+    (recipe, begin_with), workspace, (belief, over) = way, stages.workspace, within
     run = f"{stages.crank}-{progress.parent.name}-{progress.name}"
     curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, workspace.settings.name, run)
 
@@ -89,6 +99,6 @@ def _trained(stages: Stages, belief: Artifact | None, way: Way, progress: Path) 
     along = Along(*begin, checkpoint=Checkpoint(progress), tell=told)
     key = key_for(stages.seed, "train", stages.crank)
     try:
-        return train(stages.simulator(belief), stages.believed(belief), workspace.task, recipe, key, along)
+        return train(stages.simulator(belief), over, workspace.task, recipe, key, along)
     finally:
         curves.close()

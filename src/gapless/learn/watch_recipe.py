@@ -39,16 +39,21 @@ class LearnWatch:
     """Healthy episodes of the robot from which on each number is summed apart."""
     pays: float = 0.6
     """Share of what is off, in squares, that looks must leave over to lean towards the robot."""
-    own_margin: float = 1.85
-    """How many times what its own episodes come to is still well where they do: a dozen have not shown all that is."""
+    unseen: float = 10.0
+    """What its own episodes have not shown of what is well, where they say it: with n of them, 1 + unseen / n times the most that
+    any came to still is."""
 
     def __post_init__(self) -> None:
         if min(self.worlds, self.frames - 1, *self.horizons) < 1 or not 0 < self.false_alarms < 0.1:
             raise GaplessError(
                 "a watch needs worlds and horizons of at least 1, frames of 2 and 0 < false_alarms < 0.1."
             )
-        if min(self.margin, self.own_margin) < 1 or self.enough < 2:
-            raise GaplessError("a watch needs margins of at least 1, and of the robot's own episodes at least 2.")
+        if self.margin < 1 or self.unseen < 0 or self.enough < 2:
+            raise GaplessError("a watch needs margin ≥ 1, unseen ≥ 0 and at least 2 of the robot's own episodes.")
+
+    def own_margin(self, episodes: int) -> float:
+        """How many times what so many episodes of the robot's own came to is still well."""
+        return 1 + self.unseen / episodes
 
 
 @dataclass(frozen=True)

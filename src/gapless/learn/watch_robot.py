@@ -52,7 +52,7 @@ def _by_robot(watch: Watch, leanings: list[Leaning], recipe: LearnWatch) -> Told
     own = np.array([largest(made, off) for off in offs])
     further = np.repeat([1.0, SQUARES], [2 * len(ONE_SIDED), len(SQUARED)])[:, None]
     left = max(float(each.left.max()) for each in leanings)
-    return Told(made, recipe.own_margin * further * (own.max(axis=0) + 1), own, float(np.sqrt(left)))
+    return Told(made, recipe.own_margin(len(own)) * further * (own.max(axis=0) + 1), own, float(np.sqrt(left)))
 
 
 def _by_all(watch: Watch, simulated: Simulated, own: Own, recipe: LearnWatch) -> Told:
