@@ -69,7 +69,7 @@ def most_steps(recipe: Recipe) -> int:
 
 def crank_steps(recipe: Recipe) -> int:
     """Steps of the cranks alone, likewise: what any other method may train in all."""
-    first, later = (max(_budget(recipe.ways(passed)) for passed in known) for known in ((None,), (0.0, 1.0)))
+    first, later = (_budget(recipe.ways(further)) for further in (False, True))
     return first + (CRANKS - 1) * later
 
 

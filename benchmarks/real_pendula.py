@@ -14,6 +14,7 @@ import numpy as np
 from frame import Cells, console
 from gapless.core import GaplessError, Log, prior_belief
 from gapless.learn.anchored import anchored, start_doubts
+from real_lengths import with_best_length
 from real_options import Real
 from real_residual import beside
 from real_scores import HORIZONS_S, Pieces, Predictor, errors, pieces, repeated, still, sure, whole_log
@@ -106,15 +107,18 @@ def _predict(chosen: Set, predictor: str, train: list[Log], setting: dict[str, A
     listed = chosen.shared + (() if predictor in ("mujoco.sysid", "ours, same list") else chosen.more)
     spec = make_spec(machine, file, chosen.step_s)
     simulator = make_simulator(machine, spec, listed)
-    stretches = moving(train, chosen.recipe.window_s)
+    recipe, lengths = chosen.recipe, ""
+    if chosen.by_folds and predictor != "mujoco.sysid":
+        recipe, lengths = with_best_length(simulator, train, recipe)
+    stretches = moving(train, recipe.window_s)
     if predictor == "mujoco.sysid":
         from real_sysid import sysid_fit  # its own packages may be missing
 
         return sure(simulator, sysid_fit(simulator, spec, stretches)), ""
-    belief = anchored(simulator, prior_belief(listed), stretches, chosen.recipe)
-    doubt = {side: chosen.recipe.loose * value for side, value in start_doubts(simulator, stretches).items()}
+    belief = anchored(simulator, prior_belief(listed), stretches, recipe)
+    doubt = {side: recipe.loose * value for side, value in start_doubts(simulator, stretches).items()}
     if predictor != "ours + residual":
-        return Predictor(simulator, belief, doubt), ""
+        return Predictor(simulator, belief, doubt), lengths
     whole, known, said = beside(simulator, prior_belief(listed), belief, stretches, setting["seed"])
     return Predictor(whole, known, doubt), said
 

@@ -6,24 +6,22 @@ from gapless.core import GaplessError
 from gapless.engine import Recipe
 
 
-def test_the_first_policy_is_trained_from_scratch() -> None:
-    assert Recipe().ways(None) == [(Recipe().train, False)]
+def test_the_first_policy_has_two_beginnings() -> None:
+    assert Recipe().ways(further=False) == [(Recipe().train, False)] * 2
+    assert Recipe(beginnings=1).ways(further=False) == [(Recipe().train, False)]
 
 
-def test_a_finished_policy_is_improved_and_challenged() -> None:
-    assert Recipe().ways(1.0) == [(Recipe().again, True), (Recipe().train, False)]
-
-
-def test_an_unfinished_policy_goes_on_with_the_budget_of_both() -> None:
-    r = Recipe()
-    ((train, goes_on),) = r.ways(0.1)
-    assert goes_on
-    assert train.method.budget == r.train.method.budget + r.again.method.budget
+def test_a_policy_is_improved_and_challenged() -> None:
+    assert Recipe().ways(further=True) == [(Recipe().again, True), (Recipe().train, False)]
 
 
 def test_without_challengers_a_policy_always_goes_on() -> None:
-    r = Recipe(afresh=False)
-    assert r.ways(0.0) == r.ways(1.0) == [(r.again, True)]
+    assert Recipe(afresh=False).ways(further=True) == [(Recipe().again, True)]
+
+
+def test_a_policy_has_to_begin_somewhere() -> None:
+    with pytest.raises(GaplessError, match="at least one deployment, excitation, beginning"):
+        Recipe(beginnings=0)
 
 
 def test_a_way_to_adapt_that_nobody_knows_is_refused_at_once() -> None:

@@ -58,6 +58,25 @@ def test_another_recipe_is_another_training(
     assert one.id == same.id != other.id
 
 
+@pytest.mark.parametrize(("passed", "begun"), [([0.5, 0.9, 0.2], [0, 1]), ([0.97, 0.9], [0])])
+def test_a_first_policy_is_the_best_of_its_beginnings_until_one_is_finished(
+    workspace: Workspace, small_policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch,
+    passed: list[float], begun: list[int],
+) -> None:  # fmt: skip
+    told, values = [], [1.0, 2.0, 0.0]
+
+    def found(simulator: Simulator, belief: Belief, task: Task, recipe: Train, key: object, along: Along) -> Trained:
+        told.append(along.beginning)
+        k = along.beginning
+        return Trained(small_policy, [(1, values[k])], values[k], passed[k], 1, (small_policy,))
+
+    monkeypatch.setattr(training, "train", found)
+    made = train_policy(Stages(workspace, Recipe(), 0), None, None)
+    assert told == begun
+    assert made.figures["return"] == values[begun[-1]] and made.figures["steps"] == len(begun)
+    assert not made.figures["afresh"] and made.figures["inset"] is None  # nothing was learned that could be wrong
+
+
 def before(workspace: Workspace, policy: SeeingPolicy, monkeypatch: pytest.MonkeyPatch) -> Artifact:
     """A policy in place that always passed."""
     monkeypatch.setattr(training, "train", lambda *_: Trained(policy, [(1, 9.0)], 9.0, 1.0, 1, (policy,)))
@@ -98,7 +117,7 @@ def test_a_recipe_that_cannot_go_on_from_the_policy_in_place_begins_anew(
     monkeypatch.setattr(training, "train", found)
     tell = lambda message, share=None: said.append(message)  # noqa: E731
     made = train_policy(Stages(workspace, Recipe.by(word), 0, tell=tell), None, in_place)
-    assert begun == [(word, None)]
+    assert begun == [(word, None)] * 2
     assert made.figures["kept"] is None and "begin_with" not in made.parents  # worse, and yet nothing challenges it
     assert said[0] == "the policy before is of another kind, beginning anew"
 

@@ -20,6 +20,7 @@ from .simulator import Course, Holds, Simulator
 from .stored_belief import belief_from_dict, read_belief
 from .task import Task, Verdict
 from .wider import wider
+from .wrapped_task import WrappedTask
 
 __all__ = [
     "FAMILIES",
@@ -51,6 +52,7 @@ __all__ = [
     "Task",
     "Uniform",
     "Verdict",
+    "WrappedTask",
     "belief_from_dict",
     "by_world",
     "complete",

@@ -27,7 +27,7 @@ def gap_figures(physics: Simulator, known: Known | None, held_out: list[Log]) ->
     maps = residual_maps(*((physics, nominal) if known is None else known[:2]), held_out)
     return {
         "horizons_s": before.horizons_s, "before": before.error, "after": after.error, "floor": after.floor,
-        "unit": units,
+        "unit": units, "spread": after.spread,
         "summary": {
             "horizon_s": at, "before": before.excess(at), "after": after.excess(at),
             "ratio": before.excess(at) / after.excess(at),

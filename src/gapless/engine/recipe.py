@@ -1,6 +1,6 @@
 """How a crank is turned: every setting of every stage in one place."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gapless.core import GaplessError
@@ -80,18 +80,25 @@ class Recipe:
     """Who keeps the curves of a training: event files in the workspace's folder `curves`, or a tracker that is installed."""
     explain: bool = True
     """Whether each crank also says what causes the gap."""
+    beginnings: int = 2
+    """How many trainings there may be for the first policy, as long as none is finished; the best in simulation is kept. How
+    well one ends hangs on chance."""
     afresh: bool = True
-    """Whether later cranks also train from scratch and keep the better one: a policy seldom leaves the way it has found. One
-    that was not finished goes on instead."""
+    """Whether later cranks also train from scratch and keep the better one: a policy seldom leaves the way it has found."""
+    inset: bool = True
+    """Whether episodes of a training end early by as much as the simulator may be wrong about where they end."""
 
     def __post_init__(self) -> None:
         if (
             not 0 < self.share < 1
             or self.deploy < 1
             or self.excite_first < 1
+            or self.beginnings < 1
             or min(self.checks, self.scenario_draws) < 1
         ):
-            raise GaplessError("a recipe needs 0 < share < 1 and at least one deployment, excitation, check and draw.")
+            raise GaplessError(
+                "a recipe needs 0 < share < 1 and at least one deployment, excitation, beginning, check and draw."
+            )
         if self.adapt is not None:
             adapter_of(self.adapt)
         if self.worth <= 0:
@@ -105,16 +112,11 @@ class Recipe:
             return cls()
         return cls(train=Train(method, looks=10), again=Train(method.further(), looks=5))
 
-    def ways(self, passed: float | None) -> list[tuple[Train, bool]]:
-        """How to train after a policy that passed so often at its end, and whether to go on from it; None if there was none.
+    def ways(self, further: bool) -> list[tuple[Train, bool]]:
+        """How to train, after a policy or without one, and whether to go on from it.
 
-        One that was finished is improved and challenged by one from scratch; one that was not goes on with the budget of both.
+        A policy is improved, and challenged by one from scratch. Without one, trainings begin until one is finished.
         """
-        if passed is None:
-            return [(self.train, False)]
-        if not self.afresh:
-            return [(self.again, True)]
-        if passed >= FINISHED:
-            return [(self.again, True), (self.train, False)]
-        both = self.train.method.budget + self.again.method.budget
-        return [(replace(self.train, method=replace(self.train.method, budget=both)), True)]
+        if not further:
+            return [(self.train, False)] * self.beginnings
+        return [(self.again, True)] + ([(self.train, False)] if self.afresh else [])

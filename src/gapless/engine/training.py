@@ -3,17 +3,20 @@
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from gapless.core import Artifact, Belief, key_for, wider
+from gapless.core import Artifact, Belief, Simulator, Task, key_for, wider
 from gapless.core.artifact import artifact_id
 from gapless.exchange.curves import open_curves
 from gapless.nets.stored_policy import save_policy
 from gapless.train import Along, Checkpoint, Train, Trained, train
+from gapless.train.inset import Inset, inset
 from gapless.train.learnt import load_learnt, save_learnt
 
 from .caution import caution, surprise
 from .incumbent import KEPT, deployments, gives_way, shown_by
+from .margins import margins
+from .recipe import FINISHED
 from .stages import Stages
 
 KIND = "policy"
@@ -33,11 +36,14 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     if begin_with is not None and not _goes_on(stages, begin_with):
         stages.tell("the policy before is of another kind, beginning anew")
         begin_with = None
-    ways: list[Way] = [(r, begin_with if goes_on else None) for r, goes_on in stages.recipe.ways(_passed(begin_with))]
+    ways: list[Way] = [
+        (r, begin_with if goes_on else None) for r, goes_on in stages.recipe.ways(begin_with is not None)
+    ]
     made_of = {} if belief is None else {"belief": belief.id}
     made_of |= {} if begin_with is None else {"begin_with": begin_with.id}
     made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
     made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
+    made_from |= {"inset": True} if stages.recipe.inset else {}
     seen = [] if begin_with is None else deployments(workspace.store, begin_with, stages.crank or None)
     made_of |= {f"seen{k}": a.id for k, a in enumerate(seen)}
     surprised = None if belief is None else surprise(workspace.store, stages.crank or None)
@@ -49,7 +55,12 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     progress = workspace.folder / "progress" / f"train-{name}"
 
     def build(folder: Path) -> dict[str, Any]:
-        found = [_trained(stages, (belief, wider(over, times)), way, progress / f"{k}") for k, way in enumerate(ways)]
+        place = _place(stages, belief, over, times)
+        found: list[Trained] = []
+        for k, way in enumerate(ways):
+            if begin_with is None and found and max(t.passed for t in found) >= FINISHED:
+                break
+            found.append(_trained(stages, place, way, k, progress))
         best = max(found, key=lambda trained: trained.value)
         kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
         save_policy(folder, stages.policy(begin_with) if begin_with is not None and kept else best.policy)
@@ -62,8 +73,9 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
             "return": found[0].curve[0][1] if kept else best.value,
             "passed": best.passed,
             "caution": times,
+            "inset": place.task.margins if isinstance(place.task, Inset) else None,
             "solved": best.passed == 1.0,
-            "afresh": not kept and best is found[-1] and len(found) > 1,
+            "afresh": begin_with is not None and not kept and best is not found[0],
             KEPT: begin_with.id if begin_with is not None and kept else None,
         }
 
@@ -72,22 +84,36 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     return made
 
 
-def _passed(policy: Artifact | None) -> float | None:
-    return None if policy is None else float(policy.figures["passed"])
-
-
 def _goes_on(stages: Stages, policy: Artifact) -> bool:
     """Whether every way that would go on from this policy can."""
-    ways, loaded = stages.recipe.ways(_passed(policy)), stages.policy(policy)
+    ways, loaded = stages.recipe.ways(True), stages.policy(policy)
     return all(recipe.method.takes(loaded) for recipe, goes_on in ways if goes_on)
 
 
-def _trained(stages: Stages, within: tuple[Artifact | None, Belief], way: Way, progress: Path) -> Trained:
-    """By one way, in the simulator of a belief and over what it is taken for.
+class _Place(NamedTuple):
+    """Where a crank's trainings take place, and for what."""
+
+    simulator: Simulator
+    over: Belief
+    task: Task
+
+
+def _place(stages: Stages, belief: Artifact | None, believed: Belief, times: float) -> _Place:
+    """The simulator of a belief, so many times as much doubt as is believed, and the task with its ends drawn in by what that
+    may be wrong about."""
+    simulator, over, task = stages.simulator(belief), wider(believed, times), stages.workspace.task
+    wide = margins(stages, belief, times) if stages.recipe.inset else {}
+    if wide:
+        task = inset(task, wide, simulator, over, key_for(stages.seed, "inset", stages.crank))
+    return _Place(simulator, over, task)
+
+
+def _trained(stages: Stages, place: _Place, way: Way, k: int, progress: Path) -> Trained:
+    """By one way in this place, the kth.
 
     Every way of one crank is looked at with the same draws and starts, so that policies are compared and not dice."""
-    (recipe, begin_with), workspace, (belief, over) = way, stages.workspace, within
-    run = f"{stages.crank}-{progress.parent.name}-{progress.name}"
+    (recipe, begin_with), workspace = way, stages.workspace
+    run = f"{stages.crank}-{progress.name}-{k}"
     curves = open_curves(stages.recipe.curves, workspace.folder / CURVES, workspace.settings.name, run)
 
     def told(steps: int, figures: dict[str, float]) -> None:
@@ -96,9 +122,9 @@ def _trained(stages: Stages, within: tuple[Artifact | None, Belief], way: Way, p
         stages.tell(f"training, {steps:,} steps, return {figures['return']:.2f}", share)
 
     begin = (None, None) if begin_with is None else (stages.policy(begin_with), load_learnt(begin_with.folder))
-    along = Along(*begin, checkpoint=Checkpoint(progress), tell=told)
+    along = Along(*begin, checkpoint=Checkpoint(progress / f"{k}"), tell=told, beginning=k)
     key = key_for(stages.seed, "train", stages.crank)
     try:
-        return train(stages.simulator(belief), over, workspace.task, recipe, key, along)
+        return train(*place, recipe, key, along)
     finally:
         curves.close()

@@ -7,6 +7,8 @@ from .episodes import LOGS, SHORTEST, good_part, steady_part, teaches
 
 FEW = 4
 """Logs below which holding out a whole one would keep the fit from what was recorded last."""
+JUDGED = 0.15
+"""Least share of all seconds that whole logs held out must have; an episode that ended at once judges nothing."""
 
 
 def usable(logs: list[Artifact]) -> list[Log]:
@@ -21,8 +23,11 @@ def usable(logs: list[Artifact]) -> list[Log]:
 
 
 def parted(logs: list[Log], one_by_one: bool) -> Parted:
-    """Logs to learn from and logs held out; a few that were recorded one by one, each to teach something, are cut each."""
-    return split_each(logs) if one_by_one and len(logs) < FEW else split(logs)
+    """Logs to learn from and logs held out. Recorded one by one, each to teach something, they are cut each while they are few
+    or those that would be held out are short."""
+    whole = split(logs)
+    judged, every = (sum(log.seconds for log in part) for part in (whole.held_out, logs))
+    return split_each(logs) if one_by_one and (len(logs) < FEW or judged < JUDGED * every) else whole
 
 
 def too_short(logs: list[Log]) -> str:

@@ -27,6 +27,8 @@ class Gap:
     floor: dict[str, list[float]]
     curves: dict[str, dict[str, Any]] = field(default_factory=dict)
     """One window of each channel: time, measured, predicted."""
+    spread: dict[str, float] = field(default_factory=dict)
+    """Each channel's deviation, in its unit."""
 
     def excess(self, horizon_s: float) -> float:
         """Error above the floor, in quadrature; a tenth of the floor counts as none."""
@@ -65,7 +67,7 @@ def gap(
             seen = windows.present[rows, at]
             error[name].append(float(np.median(np.abs(slopes.residual[rows, at][seen]))) / spread[name])
             floor[name].append(MEDIAN_OF_NORMAL * float(np.median(expected[rows, at][seen])) / spread[name])
-    return Gap(reached, error, floor, _curves(windows, slopes.residual))
+    return Gap(reached, error, floor, _curves(windows, slopes.residual), spread)
 
 
 def _windows(simulator: Simulator, logs: list[Log], wanted: tuple[float, ...], every_s: float) -> Windows:

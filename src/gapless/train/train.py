@@ -80,6 +80,8 @@ class Along:
     """Where it is kept after each look, so that it goes on there if it is interrupted."""
     tell: Told = lambda steps, figures: None
     """Who is told after each look."""
+    beginning: int = 0
+    """Which of several trainings this is that are alike but for chance: all are looked at with the same draws and starts."""
 
 
 ALONE = Along()
@@ -89,7 +91,7 @@ def train(
     simulator: Simulator, belief: Belief, task: Task, recipe: Train, key: PRNGKeyArray, along: Along = ALONE
 ) -> Trained:
     """The policy with the best mean return over the belief, and no worse than the one begun with."""
-    keys, guard = jax.random.split(key, 3), along.guard
+    keys, guard = _keys(key, along.beginning), along.guard
     if recipe.method.through_physics or (recipe.compiled and recipe.method.budget >= PAYS):
         simulator = compiled(simulator, _drawn(simulator, belief, task, recipe.over))
     over = trained_over(recipe.over, recipe.starts, simulator, belief, task)
@@ -125,6 +127,12 @@ def train(
     learnt = along.learnt if best_of(seen) < first else learning.learnt(at_best)
     looks = tuple(s.policy for s in seen[first:])
     return Trained(best.policy, curve, best.value, best.passed, seen[-1].steps, looks, learnt)
+
+
+def _keys(key: PRNGKeyArray, beginning: int) -> tuple[PRNGKeyArray, PRNGKeyArray, PRNGKeyArray]:
+    """For the first network, for looks, and for worlds and learning; only looks are the same for every beginning."""
+    keys, others = (jax.random.split(jax.random.fold_in(key, k) if k else key, 3) for k in (0, beginning))
+    return others[0], keys[1], others[2]
 
 
 def _drawn(simulator: Simulator, belief: Belief, task: Task, over: Over) -> set[str]:

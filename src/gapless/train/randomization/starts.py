@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from gapless.core import GaplessError, Log, Signals, Task, Verdict
+from gapless.core import GaplessError, Signals, Task, WrappedTask
 
 from .curriculum import Curriculum, draw, graded
 
@@ -25,16 +25,12 @@ class Starts:
     """Likewise, in rad/s or m/s."""
 
 
-class WiderStarts(Task):
+class WiderStarts(WrappedTask):
     """A task that is another one, but training begins around that one's own training starts."""
 
     def __init__(self, task: Task, starts: Starts | None = None) -> None:
-        self.task, self.name, self.seconds, self.observe = task, task.name, task.seconds, task.observe
-        self.commands, self.measurements = task.commands, task.measurements
-        self.mirror, self.easy, self.starts = task.mirror, task.easy, starts or Starts()
-
-    def start(self, key: PRNGKeyArray, n: int) -> Signals:
-        return self.task.start(key, n)
+        super().__init__(task)
+        self.starts = starts or Starts()
 
     def explore(self, key: PRNGKeyArray, n: int) -> Signals:
         keys = jax.random.split(key, 3)
@@ -46,15 +42,6 @@ class WiderStarts(Task):
                 stray = jax.random.uniform(jax.random.fold_in(of_side, k), (n, 1), minval=-aside, maxval=aside)
                 found[f"{joint}.{side}"] = begun.get(f"{joint}.{side}", jnp.zeros((n, 1))) + stray
         return found
-
-    def reward(self, before: Signals, command: Signals, after: Signals) -> Float[Array, " *world"]:
-        return self.task.reward(before, command, after)
-
-    def finished(self, measurement: Signals) -> Bool[Array, " *world"]:
-        return self.task.finished(measurement)
-
-    def judge(self, log: Log) -> Verdict:
-        return self.task.judge(log)
 
 
 class GradedStarts(eqx.Module):
