@@ -1,7 +1,7 @@
 """The stage that trains: a belief → a policy, the best of the recipe's ways there, kept look by look and drawn as curves."""
 
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from gapless.train import Along, Checkpoint, Train, Trained, train
 from gapless.train.inset import Inset, inset
 from gapless.train.learnt import load_learnt, save_learnt
 
-from .caution import caution, surprise
+from .caution import calm, caution, surprise
 from .incumbent import KEPT, deployments, gives_way, shown_by
 from .margins import margins
 from .recipe import FINISHED
@@ -26,41 +26,40 @@ Way = tuple[Train, Artifact | None]
 """A recipe, and the policy to go on from."""
 
 
+class _Place(NamedTuple):
+    """Where a crank's trainings take place, and for what."""
+
+    simulator: Simulator
+    over: Belief
+    task: Task
+
+
 def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
     """A policy for everything that the belief allows: the best of the recipe's ways there.
 
     Where the policy to begin with is of a kind that the recipe does not go on from, it begins anew. Where the robot has just
     done worse than the forecast allowed for, the belief is taken for less sure than it is.
     """
-    workspace = stages.workspace
+    workspace, crank = stages.workspace, stages.crank or None
     if begin_with is not None and not _goes_on(stages, begin_with):
         stages.tell("the policy before is of another kind, beginning anew")
         begin_with = None
-    ways: list[Way] = [
-        (r, begin_with if goes_on else None) for r, goes_on in stages.recipe.ways(begin_with is not None)
-    ]
-    made_of = {} if belief is None else {"belief": belief.id}
-    made_of |= {} if begin_with is None else {"begin_with": begin_with.id}
-    made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
-    made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
-    made_from |= {"inset": True} if stages.recipe.inset else {}
-    seen = [] if begin_with is None else deployments(workspace.store, begin_with, stages.crank or None)
-    made_of |= {f"seen{k}": a.id for k, a in enumerate(seen)}
-    surprised = None if belief is None else surprise(workspace.store, stages.crank or None)
-    made_of |= {} if surprised is None else {"surprised_by": surprised.id}
-    times, over = caution(surprised), stages.believed(belief)
+    seen = [] if begin_with is None else deployments(workspace.store, begin_with, crank)
+    surprised = None if belief is None else surprise(workspace.store, crank)
+    times = caution(surprised)
     if times > 1:
         stages.tell(f"the robot did worse than was thought possible: training over {times:.1f} times the doubt")
-    name = artifact_id(KIND, made_of, made_from)
-    progress = workspace.folder / "progress" / f"train-{name}"
+    ways = _ways(stages, begin_with, times)
+    named = {"belief": belief, "begin_with": begin_with, "surprised_by": surprised}
+    made_of = {role: a.id for role, a in (named | {f"seen{k}": a for k, a in enumerate(seen)}).items() if a is not None}
+    made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
+    made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
+    made_from["inset"] = stages.recipe.inset
+    progress = workspace.folder / "progress" / f"train-{artifact_id(KIND, made_of, made_from)}"
 
     def build(folder: Path) -> dict[str, Any]:
-        place = _place(stages, belief, over, times)
-        found: list[Trained] = []
-        for k, way in enumerate(ways):
-            if begin_with is None and found and max(t.passed for t in found) >= FINISHED:
-                break
-            found.append(_trained(stages, place, way, k, progress))
+        place = _place(stages, belief, times)
+        found = _found(stages, place, ways, progress)
         best = max(found, key=lambda trained: trained.value)
         kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
         save_policy(folder, stages.policy(begin_with) if begin_with is not None and kept else best.policy)
@@ -84,24 +83,32 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     return made
 
 
+def _ways(stages: Stages, begin_with: Artifact | None, times: float) -> list[Way]:
+    """The recipe's ways, as calm as a belief asks for that is taken for so many times less sure than it is."""
+    asked = [(way, begin_with if goes_on else None) for way, goes_on in stages.recipe.ways(begin_with is not None)]
+    return [(replace(way, method=way.method.calmer(calm(times))), begin) for way, begin in asked]
+
+
+def _found(stages: Stages, place: _Place, ways: list[Way], progress: Path) -> list[Trained]:
+    """What the ways led to; of beginnings from scratch, as many as it takes until one is finished."""
+    found: list[Trained] = []
+    for k, way in enumerate(ways):
+        if k and way == ways[0] and max(trained.passed for trained in found) >= FINISHED:
+            break
+        found.append(_trained(stages, place, way, k, progress))
+    return found
+
+
 def _goes_on(stages: Stages, policy: Artifact) -> bool:
     """Whether every way that would go on from this policy can."""
     ways, loaded = stages.recipe.ways(True), stages.policy(policy)
     return all(recipe.method.takes(loaded) for recipe, goes_on in ways if goes_on)
 
 
-class _Place(NamedTuple):
-    """Where a crank's trainings take place, and for what."""
-
-    simulator: Simulator
-    over: Belief
-    task: Task
-
-
-def _place(stages: Stages, belief: Artifact | None, believed: Belief, times: float) -> _Place:
+def _place(stages: Stages, belief: Artifact | None, times: float) -> _Place:
     """The simulator of a belief, so many times as much doubt as is believed, and the task with its ends drawn in by what that
     may be wrong about."""
-    simulator, over, task = stages.simulator(belief), wider(believed, times), stages.workspace.task
+    simulator, over, task = stages.simulator(belief), wider(stages.believed(belief), times), stages.workspace.task
     wide = margins(stages, belief, times) if stages.recipe.inset else {}
     if wide:
         task = inset(task, wide, simulator, over, key_for(stages.seed, "inset", stages.crank))
