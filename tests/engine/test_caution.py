@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from gapless.core import Artifact, Store
-from gapless.engine.caution import CALM, MOST, calm, caution, surprise
-from gapless.train import FastTd3, Ppo
+from gapless.engine.caution import MOST, caution, surprise
 
 
 def outcome(store: Store, crank: int, miss: float | None, inside: bool = False) -> Artifact:
@@ -39,10 +38,3 @@ def test_what_went_well_is_no_surprise(tmp_path: Path, miss: float | None, insid
     outcome(Store(tmp_path), 1, miss, inside)
     assert surprise(Store(tmp_path), 2) is None
     assert caution(None) == 1.0
-
-
-def test_a_policy_that_surprised_is_followed_by_a_calmer_one() -> None:
-    assert [calm(times) for times in (1.0, 2.0, MOST)] == [0.0, CALM / 2, CALM]
-    assert Ppo().calmer(calm(MOST)) == Ppo(smooth=CALM)
-    assert Ppo(smooth=1.0).calmer(CALM) == Ppo(smooth=1.0)
-    assert FastTd3().calmer(CALM) == FastTd3()  # which knows no such price

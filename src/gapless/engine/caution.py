@@ -6,9 +6,6 @@ from gapless.core import Artifact, Store
 
 MOST = 3.0
 """How many times as wide a belief is trained over at most."""
-CALM = 0.5
-"""Price per second of commands that jump by half their range, at the most caution: what logs of gentle motions do not show is
-how motors answer to jumps."""
 
 
 def surprise(store: Store, before_crank: int | None = None) -> Artifact | None:
@@ -29,8 +26,3 @@ def caution(surprised: Artifact | None) -> float:
     if surprised is None:
         return 1.0
     return float(np.clip(np.sqrt((1 + surprised.figures["miss"] ** 2) / 2), 1.0, MOST))
-
-
-def calm(times: float) -> float:
-    """The price on commands that jump, for a belief that is taken for so many times less sure than it is."""
-    return CALM * (times - 1) / (MOST - 1)

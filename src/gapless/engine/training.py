@@ -1,7 +1,7 @@
 """The stage that trains: a belief → a policy, the best of the recipe's ways there, kept look by look and drawn as curves."""
 
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from gapless.train import Along, Checkpoint, Train, Trained, train
 from gapless.train.inset import Inset, inset
 from gapless.train.learnt import load_learnt, save_learnt
 
-from .caution import calm, caution, surprise
+from .caution import caution, surprise
 from .incumbent import KEPT, deployments, gives_way, shown_by
 from .margins import margins
 from .recipe import FINISHED
@@ -49,7 +49,8 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     times = caution(surprised)
     if times > 1:
         stages.tell(f"the robot did worse than was thought possible: training over {times:.1f} times the doubt")
-    ways = _ways(stages, begin_with, times)
+    asked = stages.recipe.ways(begin_with is not None)
+    ways: list[Way] = [(way, begin_with if goes_on else None) for way, goes_on in asked]
     named = {"belief": belief, "begin_with": begin_with, "surprised_by": surprised}
     made_of = {role: a.id for role, a in (named | {f"seen{k}": a for k, a in enumerate(seen)}).items() if a is not None}
     made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
@@ -81,12 +82,6 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     made = workspace.store.make(KIND, made_of, made_from, build)
     shutil.rmtree(progress, ignore_errors=True)
     return made
-
-
-def _ways(stages: Stages, begin_with: Artifact | None, times: float) -> list[Way]:
-    """The recipe's ways, as calm as a belief asks for that is taken for so many times less sure than it is."""
-    asked = [(way, begin_with if goes_on else None) for way, goes_on in stages.recipe.ways(begin_with is not None)]
-    return [(replace(way, method=way.method.calmer(calm(times))), begin) for way, begin in asked]
 
 
 def _found(stages: Stages, place: _Place, ways: list[Way], progress: Path) -> list[Trained]:

@@ -89,10 +89,6 @@ class Method(ABC):
         """How to go on from a policy that this has trained, with less of everything."""
         return replace(self, budget=self.budget * 3 // 8)
 
-    def calmer(self, price: float) -> "Method":
-        """The same with at least this price on commands that jump, where this way knows such a price."""
-        return self
-
     @abstractmethod
     def learning(self, place: Place, key: PRNGKeyArray, begin_with: SeeingPolicy | None = None) -> Learning:
         """A training of this kind, going on from a policy where one is given."""

@@ -1,6 +1,6 @@
 """What ways of training have in common that learn from the batch just collected, several times over, within a trust region."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gapless.core import GaplessError
 
@@ -43,6 +43,3 @@ class OnPolicy(Method):
             raise GaplessError(
                 f"{self.worlds} worlds × {self.steps} steps do not divide into {self.minibatches} minibatches."
             )
-
-    def calmer(self, price: float) -> Method:
-        return replace(self, smooth=max(self.smooth, price))
