@@ -31,7 +31,7 @@ def test_motions_that_teach_and_tasks_without_changes_are_learned_from_as_a_whol
 
 def test_spoiled_rows_are_left_out_of_the_steady_part_and_a_short_one_teaches_nothing() -> None:
     assert len(steady_part(log_of(70, steady_s=1.2, spoiled=15))) == 55
-    assert not teaches(log_of(251, steady_s=0.3))
+    assert not teaches(log_of(251, steady_s=0.2))
     assert teaches(log_of(251, steady_s=1.2))
 
 

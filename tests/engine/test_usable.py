@@ -20,7 +20,7 @@ def log_of(rows: int) -> Log:
     [
         ([200, 200, 200], [50, 50, 50]),  # too few to hold out a whole one
         ([200, 200, 200, 200], [200]),
-        ([200, 200, 30, 30], [50, 50, 8, 8]),  # the fourth ended at once, and would be all that is judged by
+        ([200, 200, 30, 30], [50, 50]),  # the fourth ended at once, and would be all that is judged by
     ],
 )
 def test_logs_are_cut_while_whole_ones_held_out_would_judge_little(rows: list[int], held_out: list[int]) -> None:

@@ -65,6 +65,14 @@ def test_logs_cut_each_are_all_learnt_from_and_all_judged_by(make_log):
     assert [len(log) for log in split([logs[0]])[0]] == [len(train[0])]
 
 
+def test_what_ended_at_once_is_only_learnt_from_unless_nothing_else_judges(make_log):
+    long, brief = make_log(200, samples=200), make_log(20, samples=20, episode=1)
+    assert long.seconds > 1.0 > brief.seconds
+    train, held = split_each([long, brief])
+    assert [len(log) for log in train] == [150, 20] and [len(log) for log in held] == [50]
+    assert [len(log) for log in split_each([brief])[1]] == [5]
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_one_log_without_motion_is_not_cut(rows, make_log):
     train, held = split([make_log(rows)])

@@ -22,7 +22,7 @@ ROW = {"seen", "sent", "time", "times"}
 """What every line of an episode holds, but for the last."""
 LOGS = "logs"
 """The folder of an artifact that its logs are in."""
-SHORTEST = 20
+SHORTEST = 11
 """Rows that an episode must exceed to teach anything."""
 
 

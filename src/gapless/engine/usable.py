@@ -26,8 +26,10 @@ def parted(logs: list[Log], one_by_one: bool) -> Parted:
     """Logs to learn from and logs held out. Recorded one by one, each to teach something, they are cut each while they are few
     or those that would be held out are short."""
     whole = split(logs)
+    if not one_by_one:
+        return whole
     judged, every = (sum(log.seconds for log in part) for part in (whole.held_out, logs))
-    return split_each(logs) if one_by_one and (len(logs) < FEW or judged < JUDGED * every) else whole
+    return split_each(logs) if len(logs) < FEW or judged < JUDGED * every else whole
 
 
 def too_short(logs: list[Log]) -> str:

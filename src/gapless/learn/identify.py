@@ -17,7 +17,7 @@ from .search import Search, search
 from .shooting import Shooting
 from .tempering import Temper
 from .untold import Untold, untold
-from .windows import Windows, cut, per_query, thin
+from .windows import Windows, cut, cut_all, per_query, thin
 
 FIRST_S, LONGEST_S = 0.4, 0.8
 """Longest windows of the first fit, and of the last."""
@@ -176,7 +176,7 @@ def bounds_of(prior: Gaussian) -> Bounds:
 
 def _windows(simulator: Simulator, logs: list[Log], recipe: Identify, params: Params) -> Windows:
     seconds = recipe.window_s or window_length(simulator, logs, params, FIRST_S)
-    windows = None if seconds is None else cut(simulator, logs, seconds)
+    windows = None if seconds is None else cut_all(simulator, logs, seconds)
     if windows is None:
         longest = max((log.seconds for log in logs), default=0.0)
         raise GaplessError(
@@ -204,7 +204,7 @@ def _longer(problem: Problem, found: Fit, noise: dict[str, float], logs: list[Lo
     seconds = window_length(shooting.simulator, logs, shooting.fixed | _named(shooting, found.params), LONGEST_S)
     if seconds is None or seconds < LONGER * shooting.windows.seconds:
         return same
-    windows = cut(shooting.simulator, logs, seconds)
+    windows = cut_all(shooting.simulator, logs, seconds)
     if windows is None:
         return same
     longer = Shooting(shooting.simulator, thin(windows, recipe.windows), shooting.names, shooting.fixed)

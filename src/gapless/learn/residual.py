@@ -18,7 +18,7 @@ from .held_out import Comparison, compare, prediction_errors
 from .identify import Identified, Identify, identify
 from .knots import Linear, linearise
 from .outfit import Form, driven_only, natural_sizes, outfitted, silent_residual, smoothed, travels
-from .windows import Windows, cut, per_query, thin
+from .windows import Windows, cut_all, per_query, thin
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def learn_residual(
     before = prediction_errors(simulator, found.belief, logs.held_out)
     if not len(before) or found.chi_square < recipe.worth:
         return None
-    cuts = [cut(simulator, logs.training, seconds) for seconds in recipe.windows_s]
+    cuts = [cut_all(simulator, logs.training, seconds) for seconds in recipe.windows_s]
     lessons = [_Lesson(simulator, found, thin(w, recipe.windows), recipe) for w in cuts if w is not None]
     tries = [made for lesson in lessons for made in _rounds(lesson, seed, tell)]
     if not tries:

@@ -10,6 +10,8 @@ from gapless.simulators import holds_of
 
 SLOPE_SAMPLES = 3
 """Samples on either side from which a start's position and velocity are guessed."""
+WAIT_S = 0.1
+"""How long windows wait after the beginning of a log: its first commands still carry what was sent before."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,15 @@ def cut(simulator: Simulator, logs: list[Log], seconds: float, every_s: float | 
     """Windows of `seconds`, one beginning every `every_s` (default: end to end); None where no log is long enough."""
     pieces = [(index, begin) for index, log in enumerate(logs) for begin in _begins(log, seconds, every_s or seconds)]
     return cut_at(simulator, logs, pieces, seconds) if pieces else None
+
+
+def cut_all(simulator: Simulator, logs: list[Log], seconds: float) -> Windows | None:
+    """Windows end to end, and one of what there is of each log that is shorter than a window: it ended for a reason."""
+    each = [(index, log, list(_begins(log, seconds, seconds))) for index, log in enumerate(logs)]
+    if not any(begins for *_, begins in each):
+        return None
+    pieces = [(index, begin) for index, log, begins in each for begin in begins or _short(log)]
+    return cut_at(simulator, logs, pieces, seconds)
 
 
 def cut_at(simulator: Simulator, logs: list[Log], pieces: list[tuple[int, float]], seconds: float) -> Windows:
@@ -101,12 +112,18 @@ def read_joints(simulator: Simulator) -> tuple[str, ...]:
 
 
 def _begins(log: Log, seconds: float, every_s: float) -> Float[np.ndarray, " window"]:
-    # The first commands still carry what was sent before the log began, so windows wait for a tenth of a second.
     clock = next(iter(log.measurement_time.values()))
     if len(clock) < 2 * SLOPE_SAMPLES + 2:
         return np.empty(0)
-    wanted = np.arange(clock[0] + 0.1, clock[-1] - seconds + 1e-9, every_s)
+    wanted = np.arange(clock[0] + WAIT_S, clock[-1] - seconds + 1e-9, every_s)
     return clock[np.unique(np.searchsorted(clock, wanted).clip(0, len(clock) - 1))] if len(wanted) else wanted
+
+
+def _short(log: Log) -> list[float]:
+    """Where the window of a short log begins, if it has as many samples left as a start is guessed from."""
+    clock = next(iter(log.measurement_time.values()))
+    left = np.flatnonzero(clock >= clock[0] + WAIT_S - 1e-9) if len(clock) else []
+    return [float(clock[left[0]])] if len(left) > 2 * SLOPE_SAMPLES else []
 
 
 def _samples(log: Log, name: str, begin: float, seconds: float) -> Int[np.ndarray, " sample"]:

@@ -9,6 +9,9 @@ import numpy as np
 
 from gapless.core import GaplessError, Log
 
+BRIEF_S = 1.0
+"""Logs that are shorter are not worth cutting."""
+
 
 class Parted(NamedTuple):
     """Logs that a fit may see, and logs that it is judged by."""
@@ -36,8 +39,13 @@ def split(logs: Sequence[Log], held_out_share: float = 0.25) -> Parted:
 
 
 def split_each(logs: Sequence[Log], held_out_share: float = 0.25) -> Parted:
-    """Logs cut in time, the last part of each held out: every motion is learnt from, and every one is judged by."""
-    parts = [_cut(log, held_out_share) for log in logs]
+    """Logs cut in time, the last part of each held out: every motion is learnt from, and every one is judged by. What ended
+    within a second is only learnt from, as long as others judge."""
+    brief = [log.seconds < BRIEF_S for log in logs]
+    parts = [
+        Parted([log], []) if short and not all(brief) else _cut(log, held_out_share)
+        for log, short in zip(logs, brief, strict=True)
+    ]
     return Parted([log for first, _ in parts for log in first], [log for _, last in parts for log in last])
 
 
