@@ -6,6 +6,7 @@ held at the model's time step and delayed by linear interpolation, half-second p
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import cma
@@ -16,7 +17,7 @@ from mujoco import sysid
 from gapless.core import Log, Parameter, Uniform
 from gapless.engine import Workspace
 from gapless.learn.noise import sensor_noise
-from gapless.learn.windows import Windows, cut, read_joints
+from gapless.learn.windows import Windows, cut, read_joints, thin
 from gapless.simulators import MujocoSimulator
 from gapless.simulators.latency import integrator_lead_s
 
@@ -56,11 +57,13 @@ class Residual:
         logs: list[Log],
         free: list[Parameter],
         piece_s: float = PIECE_S,
+        most: int | None = None,
     ) -> None:
         self.free, self.model, self.piece_s = free, simulator.model, piece_s
         pieces = cut(simulator, logs, piece_s)
         assert pieces is not None
         pieces = pieces.some(np.flatnonzero(pieces.present.all(axis=1)))
+        pieces = pieces if most is None else thin(pieces, most)
         self.held = [_Held(log, self.model.opt.timestep) for log in logs]
         self.pieces = pieces
         self.params = sysid.ParameterDict()
@@ -149,6 +152,15 @@ def _start(model: mujoco.MjModel, joints: tuple[str, ...], state: np.ndarray) ->
     return sysid.create_initial_state(model, data.qpos, data.qvel, data.act)
 
 
+def modified(spec: mujoco.MjSpec, values: dict[str, float]) -> mujoco.MjSpec:
+    """The same model with these values written into it."""
+    writers = {name: _modifier(spec, name) for name in values}
+    for name, write in writers.items():
+        if write is not None:
+            write(spec, SimpleNamespace(value=[values[name]]))
+    return spec
+
+
 def _modifier(spec: mujoco.MjSpec, name: str) -> Modifier | None:
     """How a parameter of ours is written into their model."""
     thing, _, quantity = name.rpartition(".")
@@ -177,6 +189,11 @@ def _modifier(spec: mujoco.MjSpec, name: str) -> Modifier | None:
             return lambda s, p: s.actuator(thing).biasprm.__setitem__(2, -p.value[0])
         case "gain":
             return lambda s, p: s.actuator(thing).gainprm.__setitem__(0, p.value[0])
+        case "strength":
+            whole = {
+                part: np.array(getattr(spec.actuator(thing), part)) for part in ("gainprm", "biasprm", "forcerange")
+            }
+            return lambda s, p: _strengthen(s.actuator(thing), whole, p.value[0])
         case "sliding":
             return lambda s, p: s.geom(thing).friction.__setitem__(0, p.value[0])
     raise ValueError(f"the yardstick cannot fit {name}")
@@ -189,6 +206,12 @@ def _like(old: Any, value: float) -> Any:
     new = np.array(old, np.float64)
     new[0] = value
     return new
+
+
+def _strengthen(actuator: Any, whole: dict[str, np.ndarray], times: float) -> None:
+    """Everything that an actuator does, so many times as strong as its file says."""
+    for part, values in whole.items():
+        setattr(actuator, part, times * values)
 
 
 def _weigh(body: Any, mass: float, inertia_per_kg: np.ndarray) -> None:

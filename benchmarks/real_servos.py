@@ -56,7 +56,26 @@ def _row(set: str, model: str, error: Any, ratio: Any, detail: str = "") -> Row:
 
 
 def _arm(options: Real, where: dict[str, Any]) -> list[Row]:
-    return [r for cell in Cells("real_so101", options).run(_arm_cell, [where]) for r in cell["rows"]]
+    cells = Cells("real_so101", options).run(_arm_cell, [where])
+    peers = [] if options.quick else Cells("real_so101_sysid", options).run(_arm_peer, [where])
+    return [r for cell in (*peers, *cells) for r in cell["rows"]]
+
+
+def _arm_peer(where: dict[str, Any]) -> dict[str, Any]:
+    """The nominal arm as `mujoco.sysid` fits it to all motions."""
+    from real_servo_sysid import fitted_arm  # its own packages may be missing
+
+    folder = Path(where["folder"])
+    judged = arm_logs(Path(where["test"] or folder / "dev.npz"))
+    floors, play = real_so101.floors(judged), fitted_arm(folder / "nominal.xml", arm_logs(Path(where["train"])))
+    mine = [log for log in judged if log.name in floors]
+    errors = np.array([real_so101.rmse(play(log), log) for log in mine])
+    return {"rows": [_arm_row("mujoco.sysid", errors, np.array([floors[log.name] for log in mine]))]}
+
+
+def _arm_row(model: str, errors: np.ndarray, floor: np.ndarray) -> Row:
+    by_joint = " ".join(f"{x:.4f}" for x in np.median(errors, axis=0))
+    return _row("so101_arm", model, np.median(errors), np.median(errors / floor), by_joint)
 
 
 def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
@@ -76,11 +95,7 @@ def _arm_cell(where: dict[str, Any]) -> dict[str, Any]:
         **{name: real_so101.errors(play, mine) for name, play in plays.items()},
     }
 
-    def row(model: str, e: np.ndarray, detail: str) -> Row:
-        return _row("so101_arm", model, np.median(e), np.median(e / floor), detail)
-
-    errors = {"the other run": floor, **errors}
-    found = [row(m, e, " ".join(f"{x:.4f}" for x in np.median(e, axis=0))) for m, e in errors.items()]
+    found = [_arm_row(m, e, floor) for m, e in {"the other run": floor, **errors}.items()]
     found[-1]["detail"] += f". {choice.why}"
     return {"rows": found}
 
@@ -92,7 +107,7 @@ def _bench(options: Real, where: dict[str, Any]) -> list[Row]:
     peers = {m: e.mean() for m, e in by_log.items() if m in LAWS}
     best = min(peers.values(), default=float("nan"))
     found = [_row("servo_xl330", m, e.mean(), e.mean() / best, f"median {np.median(e):.4f}") for m, e in by_log.items()]
-    plain = {m: np.mean(cells[0][m]) for m in ("persistence", "nominal")}
+    plain = {m: np.mean(cells[0][m]) for m in ("persistence", "nominal")} | _bench_yardstick(options, where)
     found = [*(_row("servo_xl330", m, e, e / best) for m, e in plain.items()), *found]
     held_out = {c["model"]: np.array(c["held_out"]) for c in cells if c["model"] not in LAWS}
     rungs = [_taken(held_out, None if where["test"] else i) for i in range(len(cells[0]["errors"]))]
@@ -119,6 +134,26 @@ def _bench_cell(where: dict[str, Any]) -> dict[str, Any]:
         "nominal": real_xl330.errors(judged, "m1", real_xl330.nominal(peer)).tolist(),
     }
     return {"model": model, "errors": errors, "held_out": held_out} | plain
+
+
+def _bench_yardstick(options: Real, where: dict[str, Any]) -> dict[str, Any]:
+    """Its mean error, log by log if there is no other file: each fitted without the one that it is scored on."""
+    if options.quick:
+        return {}
+    left_out = [None] if where["test"] else range(len(bench_logs(Path(where["train"]))))
+    cells = Cells("real_xl330_sysid", options).run(_bench_peer, [where | {"without": i} for i in left_out])
+    return {"mujoco.sysid": np.mean([e for c in cells for e in c["errors"]])}
+
+
+def _bench_peer(where: dict[str, Any]) -> dict[str, Any]:
+    """The nominal bench as `mujoco.sysid` fits it, on another file or on the log that it was fitted without."""
+    from real_servo_sysid import fitted_bench  # its own packages may be missing
+
+    logs, left_out = bench_logs(Path(where["train"])), where["without"]
+    judged = bench_logs(Path(where["test"])) if left_out is None else [logs[left_out]]
+    used = [log for i, log in enumerate(logs) if i != left_out]
+    play = fitted_bench(Path(where["folder"]) / "nominal.xml", used)
+    return {"errors": [float(np.abs(play(log) - log.position).mean()) for log in judged]}
 
 
 def _joints(options: Real, where: dict[str, Any]) -> list[Row]:
