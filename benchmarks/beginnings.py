@@ -10,6 +10,7 @@ from typing import Any
 from gapless.core import Artifact, Robot
 from gapless.engine import Recipe, Stages, Workspace, new_workspace
 from gapless.engine.parts import write_learned
+from gapless.engine.runner_up import RUNNER_UP
 from gapless.robots import find_robot
 from gapless.train import Ppo, Train
 
@@ -75,6 +76,12 @@ def crank_steps(recipe: Recipe) -> int:
 
 def _budget(ways: list[tuple[Train, bool]]) -> int:
     return sum(way.method.budget for way, _ in ways)
+
+
+def trained_steps(workspace: Workspace) -> int:
+    """Steps of all trainings of a workspace, each counted once, whatever came of it."""
+    policies = workspace.store.all("policy")
+    return sum(a.figures["steps"] for a in policies if RUNNER_UP not in a.recipe)
 
 
 def at_once(recipe: Recipe) -> Recipe:

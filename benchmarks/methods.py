@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beginnings import CRANKS, Beginning, at_once, beginning, in_rounds
+from beginnings import CRANKS, Beginning, at_once, beginning, in_rounds, trained_steps
 from frame import Benchmark, Cells, finish, write
 from gapless.core import Artifact, Block, GaplessError, key_for, nominal_belief
 from gapless.engine import Begin, Recipe, Stages, adapt, cranks, robot_seconds_spent, usable, way_of
@@ -100,7 +100,7 @@ def _judged(word: str, points: list[Point], judge: Judge) -> dict[str, Any]:
 
 def _ends(judge: Judge, begun: Beginning, points: list[Point], quick: bool) -> dict[str, Any]:
     """J0, and J*: the best of the oracles, and of the crank's last policy trained further in the reality."""
-    used = begun.recipe.train.method.budget + sum(a.figures["steps"] for a in begun.workspace.store.all("policy"))
+    used = begun.recipe.train.method.budget + trained_steps(begun.workspace)
     steps = used // 2 if quick else 2 * used
     last = points[-1].policy
     assert isinstance(last, SeeingPolicy)

@@ -14,7 +14,7 @@ import numpy as np
 import tyro
 from scipy.stats import spearmanr
 
-from beginnings import BRIEF_S, CRANKS, TASKS, brief, most_steps, quick
+from beginnings import BRIEF_S, CRANKS, TASKS, brief, most_steps, quick, trained_steps
 from chart import curves
 from frame import Benchmark, Cells, finish, start
 from gapless.core import Artifact, key_for, nominal_belief, prior_belief
@@ -165,7 +165,7 @@ def cell(setting: dict[str, Any]) -> dict[str, Any]:
         turns = list(cranks(workspace, find_robot(spec), recipe, seed, CRANKS))
         stages = Stages(workspace, recipe, seed)
         policies = [nominal.policy, *(stages.policy(t.standing) for t in turns), glued(workspace, recipe, seed)]
-        steps = nominal.steps + sum({t.policy.id: t.policy.figures["steps"] for t in turns}.values())
+        steps = nominal.steps + trained_steps(workspace)
         assert steps <= most_steps(recipe)
         best = _best(judge, policies[CRANKS], steps // 2 if setting["quick"] else 2 * steps)
         before, after = gaps(stages, judge, best, turns[-1].belief)
@@ -199,17 +199,19 @@ def _worths(judge: Judge, best: SeeingPolicy, policies: list[SeeingPolicy]) -> d
 
 
 def _forecasts(turns: list[Turn], judge: Judge, stages: Stages) -> dict[str, Any]:
-    """What was stated before policies went to the robot, and what came; a crank that sent none states nothing."""
-    sent = [t for t in turns if t.deployed]
-    stated = [t.forecast.figures for t in sent]
-    worths = [judge.worth(stages.policy(t.policy)).value for t in sent]
+    """What was stated before each policy went to the robot, and what came; a crank that sent none states nothing."""
+    store = stages.workspace.store
+    outcomes = store.all("outcome")
+    forecasts = [store.get(o.parents["forecast"]) for o in outcomes]
+    stated = [f.figures for f in forecasts]
+    worths = [judge.worth(stages.policy(store.get(f.parents["policy"]))).value for f in forecasts]
     return {
         "robot_seconds": [t.robot_seconds for t in turns],
         "why": [d.figures["why"] for t in turns for d in t.decisions],
-        "inside": [bool(t.outcome.figures["inside"]) for t in sent],
+        "inside": [bool(o.figures["inside"]) for o in outcomes],
         "true_inside": [bool(f["low"] <= w <= f["high"]) for f, w in zip(stated, worths, strict=True)],
         "stated": [[f["low"], f["mean"], f["high"]] for f in stated],
-        "outcomes": [t.outcome.figures["return"] for t in sent],
+        "outcomes": [o.figures["return"] for o in outcomes],
         "simulated": [np.asarray(f["returns"]).tolist() for f in stated],
     }
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gapless.engine.estimates import (
+    better_of,
     cost_of_doubt,
     cost_of_failing,
     learned_by,
@@ -75,3 +76,10 @@ def test_the_second_of_two_trainings_gains_most_and_each_further_one_less() -> N
 def test_an_episode_more_tells_less_the_more_there_were() -> None:
     assert told_by_one_more(1.0, 0) == pytest.approx(0.3989 * (1 - np.sqrt(0.5)), rel=1e-3)
     assert told_by_one_more(1.0, 1) < told_by_one_more(1.0, 0) / 2
+
+
+def test_choosing_the_better_of_two_gains_by_hand() -> None:
+    assert better_of(0.0, 1.0) == pytest.approx(0.3989, abs=1e-4)  # the mean of a normal's upper half
+    assert better_of(1.0, 1.0) == pytest.approx(1 * 0.8413 + 0.2420, abs=1e-4)
+    assert better_of(-1.0, 1.0) == pytest.approx(-1 * 0.1587 + 0.2420, abs=1e-4)
+    assert (better_of(0.5, 0.0), better_of(-0.5, 0.0)) == (0.5, 0.0)

@@ -37,10 +37,19 @@ def test_a_forecaster_that_missed_states_wider_intervals_and_a_good_one_does_not
     assert wide["deviation"] == pytest.approx(narrow["deviation"])  # misses are counted in the simulated spread
 
 
-def test_no_miss_makes_a_forecast_go_below_rest_or_as_far_above() -> None:
+def test_no_miss_makes_a_forecast_go_below_rest_or_far_above_the_best_draw() -> None:
     said = interval(MEANS, 0.8, 20.0, 1.0)
-    assert (said["low"], said["high"]) == (pytest.approx(1.0), pytest.approx(2 * said["mean"] - 1.0))
+    best = float(MEANS.max())
+    assert (said["low"], said["high"]) == (pytest.approx(1.0), pytest.approx(2 * best - said["mean"]))
     assert said["deviation"] == pytest.approx(0.2, rel=0.05)
+
+
+def test_a_few_failures_do_not_hide_that_earlier_forecasts_were_too_high() -> None:
+    failing = np.concatenate([np.linspace(3.7, 3.9, 60), [0.5, 0.6, 0.7, 0.8]])
+    assert failing.mean() < np.quantile(failing, 0.1)
+    said = interval(failing, 0.8, 5.0, 0.0)
+    assert said["low"] < said["mean"] - 0.3
+    assert said["high"] < 4.5
 
 
 def test_the_score_counts_hits_and_only_what_came_before(tmp_path: Path) -> None:

@@ -16,11 +16,6 @@ def test_margins_are_five_deviations_of_the_error_half_a_second_ahead_by_hand() 
     assert margins_of(gap) == {"cart": pytest.approx(0.04), "pole": pytest.approx(MOST * 2.0)}
 
 
-def test_a_surprise_widens_them_as_it_widens_the_belief() -> None:
-    gap = {"horizons_s": [0.5], "after": {"cart": [0.03]}, "spread": {"cart": 0.2}}
-    assert margins_of(gap, caution=2.0)["cart"] == pytest.approx(0.09)
-
-
 def test_logs_too_short_for_half_a_second_are_asked_as_far_ahead_as_they_go() -> None:
     gap = {"horizons_s": [0.02, 0.1], "after": {"cart": [0.01, 0.02]}, "spread": {"cart": 1.0}}
     assert margins_of(gap)["cart"] == pytest.approx(0.1)

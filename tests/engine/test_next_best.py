@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from gapless.core import Artifact
+from gapless.core import Artifact, GaplessError
 from gapless.engine import Recipe, Stages, Turn, Workspace, next_best
 from gapless.engine.incumbent import KEPT
 from gapless.engine.next_best import next_best as turned
 from gapless.engine.offers import Moment
 from gapless.engine.options import Kind, Option
+from gapless.engine.runner_up import RUNNER_UP
 from gapless.engine.sending import Ready
 
 SECONDS: dict[Kind, float] = {"excite": 11.0, "deploy": 10.0, "adapt": 100.0, "part": 0.0, "retrain": 0.0}
@@ -36,7 +37,8 @@ class Scripted(Stages):
         return self.made("gap", {"belief": belief.id}, {"summary": {"before": 1.0, "after": 0.1}})
 
     def deploy(self, robot: Any, policy: Artifact, forecast: Any, under: Any = None, after: int = 0) -> Artifact:
-        episodes = [{"return": 1.0, "passed": True}] * self.recipe.deploy
+        shows = policy.figures.get("shows", 1.0)
+        episodes = [{"return": shows, "passed": shows >= 1.0}] * self.recipe.deploy
         figures = {"robot_seconds": 10.0 * len(episodes), "episodes": episodes}
         return self.made("logs", {"policy": policy.id}, figures, purpose="deploy", first=after)
 
@@ -48,7 +50,11 @@ class Scripted(Stages):
 def crank(workspace: Workspace, pretender: Callable, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Turn]]:
     """Cranks of which each decision finds these gains, in turn; the last are found ever after."""
 
-    def run(*script: dict[Kind, float], count: int = 1, again: float = 0.0, keeps: bool = False, **recipe: Any) -> Any:
+    def run(
+        *script: dict[Kind, float], count: int = 1, again: float = 0.0, keeps: bool = False,
+        shows: tuple[float, float] | None = None, refused: bool = False, **recipe: Any,
+    ) -> Any:  # fmt: skip
+        """`shows`: what a policy and its runner-up show on the robot, unless that is refused; without it, there is none."""
         asked = iter(script)
         gains: list[dict[Kind, float]] = [{}]
 
@@ -60,9 +66,19 @@ def crank(workspace: Workspace, pretender: Callable, monkeypatch: pytest.MonkeyP
 
         def trained(stages: Scripted, belief: Artifact, begin: Artifact | None) -> Artifact:
             kept = begin.id if begin is not None and keeps else None
-            return stages.made("policy", {"belief": belief.id}, {KEPT: kept}, begin=begin and begin.id)
+            figures = {KEPT: kept} | ({} if shows is None else {"shows": shows[0], RUNNER_UP: {}})
+            return stages.made("policy", {"belief": belief.id}, figures, begin=begin and begin.id)
+
+        def second(stages: Scripted, policy: Artifact) -> Artifact:
+            assert shows is not None
+            return stages.made("policy", {"best": policy.id}, {KEPT: None, "shows": shows[1]}, **{RUNNER_UP: True})
+
+        def instead(policy: Artifact, looked: None, seconds: float) -> Option:
+            return Option("runner-up", 10.0, 1.0 - policy.figures["shows"], "")
 
         def ready(stages: Scripted, belief: Artifact, policy: Artifact, *_: Any) -> Ready:
+            if refused and RUNNER_UP in policy.recipe:
+                raise GaplessError("it lost a scenario")
             check, forecast = (stages.made(k, {"policy": policy.id}, {}) for k in ("check", "forecast"))
             return Ready(policy, check, forecast, None, None)
 
@@ -75,6 +91,8 @@ def crank(workspace: Workspace, pretender: Callable, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(next_best, "adapt", adapted)
         monkeypatch.setattr(next_best, "outlook", lambda *_: None)
         monkeypatch.setattr(next_best, "once_more", lambda *_: Option("deploy", 10.0, again, ""))
+        monkeypatch.setattr(next_best, "instead", instead)
+        monkeypatch.setattr(next_best, "runner_up", second)
         monkeypatch.setattr(next_best, "train_policy", trained)
         monkeypatch.setattr(next_best, "readied", ready)
         monkeypatch.setattr(next_best, "_teaches", lambda logs: True)
@@ -191,3 +209,26 @@ def test_killed_after_any_artifact_it_goes_on_as_if_it_had_not_been(
     monkeypatch.setattr(type(workspace.store), "make", make)
     crank(script, count=2, again=0.2)
     assert {a.id for a in workspace.store.all()} == whole
+
+
+@pytest.mark.parametrize(("shows", "stands"), [((0.2, 0.9), 1), ((0.2, 0.1), 0)])
+def test_who_fell_short_is_held_against_its_runner_up_and_who_showed_more_stands(
+    crank: Callable, shows: tuple[float, float], stands: int
+) -> None:
+    (turn,) = crank({"retrain": 1.0}, shows=shows)
+    assert [d.figures["taken"] for d in turn.decisions] == [["excite"], ["retrain"], ["runner-up"], []]
+    assert [a.figures["episodes"][0]["return"] for a in turn.deployed] == [*shows]
+    assert turn.policy.figures["shows"] == shows[stands] and turn.standing == turn.policy
+    assert turn.outcome.parents["logs"] == turn.deployed[stands].id
+    assert turn.robot_seconds == 31.0
+
+
+def test_nobody_asks_for_the_runner_up_of_a_policy_that_went_as_simulated(crank: Callable) -> None:
+    (turn,) = crank({"retrain": 1.0}, shows=(1.0, 2.0))
+    assert [d.figures["taken"] for d in turn.decisions] == [["excite"], ["retrain"], []]
+    assert turn.robot_seconds == 21.0
+
+
+def test_a_runner_up_that_may_not_go_to_the_robot_stays_at_home(crank: Callable) -> None:
+    (turn,) = crank({"retrain": 1.0}, shows=(0.2, 0.9), refused=True)
+    assert turn.robot_seconds == 21.0 and turn.policy.figures["shows"] == 0.2

@@ -11,10 +11,11 @@ import pytest
 from gapless.core import Artifact
 from gapless.engine import Recipe, Stages, Workspace, offers
 from gapless.engine.incumbent import Shown
-from gapless.engine.offers import Moment, once_more, training_gain
+from gapless.engine.offers import Moment, instead, once_more, training_gain
 from gapless.engine.options import Option
 from gapless.engine.outlook import Outlook, Simulated
 from gapless.engine.parts import BELIEF
+from gapless.engine.runner_up import RUNNER_UP
 from gapless.learn import Design, Lesson, NoSafeMotion
 
 PASSING = Shown((3.0,), True)
@@ -152,3 +153,16 @@ def test_what_a_training_gains(
 ) -> None:
     gain, why = training_gain(policy_with(workspace, value, curve), looks(0.0, failing=failing), 1)
     assert gain == pytest.approx(expected if failing == 0 else 0.5) and why
+
+
+def best(workspace: Workspace, earns: float, runner_up: float) -> Artifact:
+    figures = {"return": earns, RUNNER_UP: {"return": runner_up}}
+    return workspace.store.make("policy", {}, {"crank": 1, "best": earns}, lambda folder: figures)
+
+
+def test_a_runner_up_is_offered_where_the_robot_thought_less_of_the_best_by_hand(workspace: Workspace) -> None:
+    policy, fell = best(workspace, 3.0, 2.8), looks(0.0, Shown((1.0,), False))
+    # It showed 2 of 3 less, of which half is expected of the other as well, give or take 1: 1 - 0.2 ahead, of a scale of 3.
+    assert instead(policy, fell, 5.0).gain == pytest.approx((0.8 * 0.7881 + 0.2897) / 3.0, abs=1e-3)
+    assert instead(policy, fell, 5.0).seconds == 10.0
+    assert not instead(policy, looks(0.0, PASSING), 5.0).allowed

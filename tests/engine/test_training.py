@@ -8,9 +8,11 @@ import pytest
 
 from gapless.core import Artifact, Belief, Simulator, Task
 from gapless.engine import Recipe, Stages, Workspace, new_workspace, train_policy, training
+from gapless.engine.runner_up import RUNNER_UP, runner_up
 from gapless.nets.flow_policy import FlowShape, new_flow
 from gapless.nets.policy import NetworkPolicy, Shape, new_policy
 from gapless.nets.seeing import SeeingPolicy
+from gapless.nets.weights import weights_bytes
 from gapless.robots import find_robot
 from gapless.tasks import SwingUp
 from gapless.train import RECIPES, Along, Train, Trained
@@ -75,6 +77,36 @@ def test_a_first_policy_is_the_best_of_its_beginnings_until_one_is_finished(
     assert told == begun
     assert made.figures["return"] == values[begun[-1]] and made.figures["steps"] == len(begun)
     assert not made.figures["afresh"] and made.figures["inset"] is None  # nothing was learned that could be wrong
+
+
+def test_the_second_best_of_a_training_is_kept_beside_it_and_becomes_a_policy_of_its_own(
+    workspace: Workspace, small_policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = new_policy(small_policy.interface, SwingUp.observe, Shape((8, 1)), jax.random.key(1))
+    by_beginning = [Trained(other, [(1, 1.0)], 1.0, 0.5, 1, ()), Trained(small_policy, [(1, 2.0)], 2.0, 0.9, 1, ())]
+    monkeypatch.setattr(training, "train", lambda *given: by_beginning[given[-1].beginning])
+    stages = Stages(workspace, Recipe(), 0, 1)
+    made = train_policy(stages, None, None)
+    second = runner_up(stages, made)
+    assert second is not None and second.id == getattr(runner_up(stages, made), "id", None)
+    assert (made.figures["return"], second.figures["return"], second.figures["passed"]) == (2.0, 1.0, 0.5)
+    assert weights_bytes(stages.policy(made)) == weights_bytes(small_policy)
+    assert weights_bytes(stages.policy(second)) == weights_bytes(other)
+    assert runner_up(stages, second) is None
+
+
+def test_a_training_that_did_not_leave_where_it_began_leads_to_no_runner_up(
+    workspace: Workspace, small_policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_place = before(workspace, small_policy, monkeypatch)
+    tries = [
+        Trained(small_policy, [(0, 9.0), (1, 2.0)], 9.0, 1.0, 1, ()),
+        Trained(small_policy, [(1, 8.0)], 8.0, 1.0, 1, ()),
+    ]
+    monkeypatch.setattr(training, "train", lambda *given: tries[given[-1].beginning])
+    made = train_policy(Stages(workspace, Recipe(), 0, crank=2), None, in_place)
+    assert made.figures["kept"] == in_place.id
+    assert made.figures[RUNNER_UP]["return"] == 8.0  # the one from scratch, which did not win
 
 
 def before(workspace: Workspace, policy: SeeingPolicy, monkeypatch: pytest.MonkeyPatch) -> Artifact:

@@ -33,3 +33,12 @@ def test_hit_follows_from_the_forecast_where_the_outcome_does_not_say(put: Calla
 def test_families_come_with_the_largest_cause_first(whole: Store):
     families = read_story(whole).last("attribution").families
     assert [part.name for part in families] == ["latency", "friction", "inertia", "actuation", "sensing"]
+
+
+def test_a_crank_speaks_of_the_policy_that_did_best_on_the_robot(empty: Store):
+    for attempt, value in enumerate((2.0, 1.0)):
+        made = empty.make("policy", {}, {"crank": 1, "attempt": attempt}, lambda folder, v=value: {"return": 10 * v})
+        said = empty.make("forecast", {"policy": made.id}, {"crank": 1}, lambda folder, v=value: {"mean": v + 0.1})
+        empty.make("outcome", {"forecast": said.id}, {"crank": 1}, lambda folder, v=value: {"return": v})
+    (crank,) = read_story(empty).cranks
+    assert (crank.training.final, crank.forecast.mean, crank.outcome.mean) == (20.0, 2.1, 2.0)

@@ -19,7 +19,6 @@ from .signals import Params, Signals, by_world, stack, unstack
 from .simulator import Course, Holds, Simulator
 from .stored_belief import belief_from_dict, read_belief
 from .task import Task, Verdict
-from .wider import wider
 from .wrapped_task import WrappedTask
 
 __all__ = [
@@ -65,5 +64,4 @@ __all__ = [
     "read_belief",
     "stack",
     "unstack",
-    "wider",
 ]

@@ -89,3 +89,11 @@ def told_by_one_more(deviation: float, episodes: int) -> float:
     """What an episode more tells about a forecast: the expected loss below its mean that stays unseen without it."""
     unseen = [deviation * float(norm.pdf(0.0)) / float(np.sqrt(1 + n)) for n in (episodes, episodes + 1)]
     return unseen[0] - unseen[1]
+
+
+def better_of(difference: float, deviation: float) -> float:
+    """What choosing the better of two is expected to gain over the one, where the other is worth so much more, give or take."""
+    if deviation <= 0:
+        return max(difference, 0.0)
+    z = difference / deviation
+    return difference * float(norm.cdf(z)) + deviation * float(norm.pdf(z))

@@ -14,6 +14,8 @@ from gapless.robots.limits import rest_of
 
 SLACK = 0.002
 """Narrowest interval, as a share of the mean to either side: a robot is never exactly its simulator."""
+ABOVE = 2.0
+"""How far above the mean an interval may go, in units of what the best draw earns above it."""
 
 
 class Still(Block):
@@ -52,15 +54,19 @@ def score(store: Store, before_crank: int | None = None) -> Score:
 def interval(means: Float[np.ndarray, " draw"], share: float, widen: float, still: float) -> dict[str, Any]:
     """Low, mean and high of the interval that holds `share` of the outcomes, and the deviation behind it.
 
-    However often it missed before, it goes no lower than the worst draw and than a robot that rests, and no further up.
+    However often it missed before, it goes no lower than the worst draw and than a robot that rests, and no further above the
+    mean than a little more than the best draw: what a simulator leaves out seldom helps.
     """
     mean = float(means.mean())
     low, high = (float(q) for q in np.quantile(means, [(1 - share) / 2, (1 + share) / 2]))
     slack = SLACK * abs(mean)
-    low, high = mean - max(widen * (mean - low), slack), mean + max(widen * (high - mean), slack)
+    # A few draws that fail pull the mean towards, or beyond, the quantile on their side.
+    least = max((high - low) / 2, slack)
+    low, high = mean - widen * max(mean - low, least), mean + widen * max(high - mean, least)
     deviation = (high - low) / (2 * norm.ppf((1 + share) / 2)) / widen
-    farthest = mean - min(float(means.min()), still, mean - slack)
-    return {"low": max(low, mean - farthest), "mean": mean, "high": min(high, mean + farthest), "deviation": deviation}
+    lowest = min(float(means.min()), still, mean - slack)
+    highest = mean + ABOVE * max(float(means.max()) - mean, slack)
+    return {"low": max(low, lowest), "mean": mean, "high": min(high, highest), "deviation": deviation}
 
 
 def require_promising(forecast: Artifact, least: float | None) -> None:

@@ -15,11 +15,8 @@ MOST = 0.25
 """The widest margin, as a share of a channel's own deviation."""
 
 
-def margins(stages: Stages, belief: Artifact | None, caution: float = 1.0) -> dict[str, float]:
-    """Margins of all channels in their units, from what the belief's own held-out logs say; none where there are no logs.
-
-    They are as many times as wide as the belief is taken to be after a surprise.
-    """
+def margins(stages: Stages, belief: Artifact | None) -> dict[str, float]:
+    """Margins of all channels in their units, from what the belief's own held-out logs say; none where there are no logs."""
     roles = [] if belief is None else [role for role in belief.parents if role.startswith("logs")]
     if belief is None or not roles:
         return {}
@@ -28,11 +25,11 @@ def margins(stages: Stages, belief: Artifact | None, caution: float = 1.0) -> di
         found = stages.gap(belief, [store.get(belief.parents[role]) for role in roles])
     except GaplessError:  # the logs are too short to predict anything in them
         return {}
-    return margins_of(found.figures, caution)
+    return margins_of(found.figures)
 
 
-def margins_of(gap: dict[str, Any], caution: float = 1.0) -> dict[str, float]:
+def margins_of(gap: dict[str, Any]) -> dict[str, float]:
     """Five deviations of the error half a second ahead, to one digit, so that next to nothing compiles no program anew."""
     at = max((k for k, h in enumerate(gap["horizons_s"]) if h <= HORIZON_S), default=0)
     shares = {name: min(DEVIATIONS * e[at] / MEDIAN_OF_NORMAL, MOST) for name, e in gap["after"].items()}
-    return {name: float(f"{caution * share * gap['spread'][name]:.0e}") for name, share in shares.items()}
+    return {name: float(f"{share * gap['spread'][name]:.0e}") for name, share in shares.items()}

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from gapless.core import Artifact, Robot
+import numpy as np
+
+from gapless.core import Artifact, GaplessError, Robot
 from gapless.learn import Design
 from gapless.logs import read_logs
 from gapless.train.adapting import adapter_of
@@ -11,11 +14,12 @@ from gapless.train.adapting import adapter_of
 from .adapting import Begin, adapt
 from .decisions import decide, gain_of, taken_by
 from .episodes import LOGS, RESET_S, teaches
-from .incumbent import KEPT, deployments, standing
-from .offers import Moment, once_more
+from .incumbent import KEPT, deployments, shown_by, standing
+from .offers import Moment, instead, once_more
 from .options import Kind, Option
 from .outlook import outlook
-from .sending import readied
+from .runner_up import RUNNER_UP, runner_up
+from .sending import Ready, readied
 from .stages import Stages
 from .training import train_policy
 from .turn import Turn, robot_seconds_spent
@@ -28,7 +32,7 @@ def next_best(turns: Iterator[Stages], robot: Robot, logs: list[Artifact]) -> It
     for stages in turns:
         crank = _Crank(stages, robot, list(logs), policies, last)
         last, logs = crank.turn(), crank.logs
-        policies = [*policies, *([last.policy] if last.policy not in policies else [])]
+        policies = [*policies, *(p for p in crank.tried if p not in policies)]
         yield last
 
 
@@ -44,6 +48,8 @@ class _Crank:
     last: Turn | None
     decisions: list[Artifact] = field(default_factory=list)
     deployed: list[Artifact] = field(default_factory=list)
+    tried: list[Artifact] = field(default_factory=list)
+    """Policies of this crank, the one that did best on the robot last."""
     motions: int = 0
     taught: float = 0.0
     """Gain for which motions were recorded in this crank."""
@@ -135,36 +141,67 @@ class _Crank:
         return self.decisions[-1]
 
     def _sent(self, belief: Artifact, policy: Artifact) -> Turn:
-        """The turn of a policy that goes to the robot: once, and again while that is worth it."""
-        stages = self.stages
+        """The turn of a policy that goes to the robot: once, again while that is worth it, and its runner-up where that is."""
         gap, attribution = self._explained(belief, policy)
-        ready = readied(stages, belief, policy, self.in_place, self.logs)
-        self.deployed.append(ready.deploy(stages, self.robot))
-        outcome = stages.outcome(ready.forecast, self.deployed[0])
-        while len(self.deployed) < self.most and self._again(belief, policy):
-            self.deployed.append(ready.deploy(stages, self.robot, len(self.deployed)))
+        sent = [self._deployed(readied(self.stages, belief, policy, self.in_place, self.logs))]
+        asked: list[Kind] = []
+        while episode := self._next_episode(belief, policy, asked):
+            asked.append(episode)
+            if episode == "deploy":
+                self.deployed.append(sent[0].ready.deploy(self.stages, self.robot, len(self.deployed)))
+            elif (other := self._other(belief, policy)) is not None:
+                sent.append(self._deployed(other))
         self.logs += self.deployed
-        spent, best = self._until_now(policy)
+        sent.sort(key=self._shown)
+        self.tried = [each.ready.policy for each in sent]
+        ready, outcome = sent[-1]
+        spent, best = self._until_now()
         return Turn(
-            stages.crank, spent, belief, gap, attribution, policy, ready.check, ready.forecast, outcome, best,
+            self.stages.crank, spent, belief, gap, attribution, ready.policy, ready.check, ready.forecast, outcome, best,
             ready.proved, tuple(self.deployed), tuple(self.decisions),
         )  # fmt: skip
 
-    def _again(self, belief: Artifact, policy: Artifact) -> bool:
-        """Whether another episode of the same policy is worth its seconds."""
-        seen = [*(self.seen if policy is self.in_place else []), *self.deployed]
+    def _deployed(self, ready: Ready) -> "_Sent":
+        """Its first episode on the robot, and how that went."""
+        self.deployed.append(ready.deploy(self.stages, self.robot, len(self.deployed)))
+        return _Sent(ready, self.stages.outcome(ready.forecast, self.deployed[-1]))
+
+    def _shown(self, sent: "_Sent") -> float:
+        """What a policy of this crank has shown on the robot, in the mean."""
+        mine = [a for a in self.deployed if a.parents["policy"] == sent.ready.policy.id]
+        return float(np.mean(shown_by(mine).returns))
+
+    def _next_episode(self, belief: Artifact, policy: Artifact, asked: list[Kind]) -> Kind | None:
+        """Which other episode is worth its seconds: another of the same policy, one of its runner-up, or none."""
+        is_new = policy is not self.in_place
+        seen = [*([] if is_new else self.seen), *(a for a in self.deployed if a.parents["policy"] == policy.id)]
         made_of = {"belief": belief.id, "policy": policy.id} | {f"seen{k}": a.id for k, a in enumerate(seen)}
-        seconds = self.stages.workspace.task.seconds
+        seconds, most = self.stages.workspace.task.seconds, self.most - 1 - asked.count("deploy")
+        may_differ = is_new and policy.figures.get(RUNNER_UP) is not None and "runner-up" not in asked
+        if most <= 0 and not may_differ:
+            return None
 
         def offers() -> list[Option]:
-            return [once_more(outlook(self.stages, belief, policy, seen), seconds)]
+            looked = outlook(self.stages, belief, policy, seen)
+            once = [once_more(looked, seconds)] if most > 0 else []
+            return [*once, *([instead(policy, looked, seconds)] if may_differ else [])]
 
-        return "deploy" in taken_by(self._kept(made_of, offers))
+        return next(iter(taken_by(self._kept(made_of, offers))), None)
+
+    def _other(self, belief: Artifact, policy: Artifact) -> Ready | None:
+        """The runner-up on its way to the robot; none where it may not go there."""
+        other = runner_up(self.stages, policy)
+        try:
+            return None if other is None else readied(self.stages, belief, other, self.in_place, self.logs)
+        except GaplessError as refused:
+            self.stages.tell(str(refused))
+            return None
 
     def _stayed(self, last: Turn, belief: Artifact, policy: Artifact) -> Turn:
         """The turn of a policy that has been on the robot and stays in place: nothing is asked of the robot."""
         gap, attribution = (last.gap, last.attribution) if belief == last.belief else self._explained(belief, policy)
-        spent, best = self._until_now(policy)
+        self.tried = [policy]
+        spent, best = self._until_now()
         return replace(
             last, crank=self.stages.crank, robot_seconds=spent, belief=belief, gap=gap, attribution=attribution,
             policy=policy, standing=best, deployed=(), decisions=tuple(self.decisions),
@@ -176,10 +213,17 @@ class _Crank:
         attribution = stages.attribute(belief, self.logs, policy) if stages.recipe.explain else None
         return stages.gap(belief, self.logs), attribution
 
-    def _until_now(self, policy: Artifact) -> tuple[float, Artifact]:
+    def _until_now(self) -> tuple[float, Artifact]:
         """Robot seconds spent, and the policy to stand by."""
         store, crank = self.stages.workspace.store, self.stages.crank
-        return robot_seconds_spent(store, crank), standing(store, [*self.policies, policy], crank)
+        return robot_seconds_spent(store, crank), standing(store, [*self.policies, *self.tried], crank)
+
+
+class _Sent(NamedTuple):
+    """A policy that has been on the robot, and how its first episode went."""
+
+    ready: Ready
+    outcome: Artifact
 
 
 def _has_part(belief: Artifact) -> bool:

@@ -9,11 +9,21 @@ from gapless.learn import Design, NoSafeMotion, lasting_doubt, lesson_of
 from gapless.train.adapting import adapter_of
 
 from .episodes import RESET_S
-from .estimates import cost_of_failing, learned_by, luck_of, share_known, share_taken, told_by_one_more, unexplained
+from .estimates import (
+    better_of,
+    cost_of_failing,
+    learned_by,
+    luck_of,
+    share_known,
+    share_taken,
+    told_by_one_more,
+    unexplained,
+)
 from .incumbent import CARRIES_OVER
 from .options import Option
 from .outlook import Outlook
 from .parts import physics_of
+from .runner_up import RUNNER_UP
 from .stages import Stages
 
 FREE_S = 0.0
@@ -145,6 +155,21 @@ def once_more(outlook: Outlook, seconds: float) -> Option:
     """Another episode of a policy that has just been on the robot."""
     gain, why = again(outlook, seconds)
     return Option("deploy", seconds + RESET_S, gain, why)
+
+
+def instead(policy: Artifact, outlook: Outlook, seconds: float) -> Option:
+    """An episode of the second best of the trainings that this policy came from, where the robot thought less of the best.
+
+    A part of what the simulator missed about the one it misses about the other, too.
+    """
+    fell, less = outlook.shortfall, float(policy.figures["return"]) - float(policy.figures[RUNNER_UP]["return"])
+    if fell <= 0:
+        why = "the best did not fall short of what is simulated"
+        return Option("runner-up", seconds + RESET_S, 0.0, why, allowed=False)
+    gain = better_of((1 - CARRIES_OVER) * fell - less, CARRIES_OVER * fell)
+    why = f"the best showed {fell / outlook.scale:.1%} less than is simulated, where this one earns "
+    why += f"{abs(less) / outlook.scale:.1%} {'less' if less >= 0 else 'more'}"
+    return Option("runner-up", seconds + RESET_S, gain / outlook.scale, why)
 
 
 def again(outlook: Outlook, seconds: float) -> tuple[float, str]:

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["excite", "deploy", "adapt", "part", "retrain"]
+Kind = Literal["excite", "deploy", "runner-up", "adapt", "part", "retrain"]
 USES: dict[Kind, str] = {
     "excite": "a motion that teaches",
     "deploy": "an episode of the policy in place",
+    "runner-up": "an episode of the second best policy",
     "adapt": "an adaptation on the robot",
     "part": "a learned part",
     "retrain": "a training",

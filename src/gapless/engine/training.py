@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gapless.core import Artifact, Belief, Simulator, Task, key_for, wider
+from gapless.core import Artifact, Belief, Simulator, Task, key_for
 from gapless.core.artifact import artifact_id
 from gapless.exchange.curves import open_curves
 from gapless.nets.stored_policy import save_policy
@@ -13,10 +13,10 @@ from gapless.train import Along, Checkpoint, Train, Trained, train
 from gapless.train.inset import Inset, inset
 from gapless.train.learnt import load_learnt, save_learnt
 
-from .caution import caution, surprise
 from .incumbent import KEPT, deployments, gives_way, shown_by
 from .margins import margins
 from .recipe import FINISHED
+from .runner_up import RUNNER_UP, save_runner_up
 from .stages import Stages
 
 KIND = "policy"
@@ -37,21 +37,16 @@ class _Place(NamedTuple):
 def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact | None) -> Artifact:
     """A policy for everything that the belief allows: the best of the recipe's ways there.
 
-    Where the policy to begin with is of a kind that the recipe does not go on from, it begins anew. Where the robot has just
-    done worse than the forecast allowed for, the belief is taken for less sure than it is.
+    Where the policy to begin with is of a kind that the recipe does not go on from, it begins anew.
     """
     workspace, crank = stages.workspace, stages.crank or None
     if begin_with is not None and not _goes_on(stages, begin_with):
         stages.tell("the policy before is of another kind, beginning anew")
         begin_with = None
     seen = [] if begin_with is None else deployments(workspace.store, begin_with, crank)
-    surprised = None if belief is None else surprise(workspace.store, crank)
-    times = caution(surprised)
-    if times > 1:
-        stages.tell(f"the robot did worse than was thought possible: training over {times:.1f} times the doubt")
     asked = stages.recipe.ways(begin_with is not None)
     ways: list[Way] = [(way, begin_with if goes_on else None) for way, goes_on in asked]
-    named = {"belief": belief, "begin_with": begin_with, "surprised_by": surprised}
+    named = {"belief": belief, "begin_with": begin_with}
     made_of = {role: a.id for role, a in (named | {f"seen{k}": a for k, a in enumerate(seen)}).items() if a is not None}
     made_from = {"crank": stages.crank, "seed": stages.seed, "task": workspace.settings.task}
     made_from["train"] = [{"by": recipe.method.word, **asdict(recipe)} for recipe, _ in ways]
@@ -59,7 +54,7 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
     progress = workspace.folder / "progress" / f"train-{artifact_id(KIND, made_of, made_from)}"
 
     def build(folder: Path) -> dict[str, Any]:
-        place = _place(stages, belief, times)
+        place = _place(stages, belief)
         found = _found(stages, place, ways, progress)
         best = max(found, key=lambda trained: trained.value)
         kept = begin_with is not None and not gives_way(shown_by(seen), found[0].curve[0][1], best.value)
@@ -72,11 +67,11 @@ def train_policy(stages: Stages, belief: Artifact | None, begin_with: Artifact |
             "steps": sum(trained.steps for trained in found),
             "return": found[0].curve[0][1] if kept else best.value,
             "passed": best.passed,
-            "caution": times,
             "inset": place.task.margins if isinstance(place.task, Inset) else None,
             "solved": best.passed == 1.0,
             "afresh": begin_with is not None and not kept and best is not found[0],
             KEPT: begin_with.id if begin_with is not None and kept else None,
+            RUNNER_UP: save_runner_up(folder, _others(found, ways, None if kept else best)),
         }
 
     made = workspace.store.make(KIND, made_of, made_from, build)
@@ -94,17 +89,22 @@ def _found(stages: Stages, place: _Place, ways: list[Way], progress: Path) -> li
     return found
 
 
+def _others(found: list[Trained], ways: list[Way], taken: Trained | None) -> list[Trained]:
+    """What else the ways led to; one that brought no gain led nowhere."""
+    led = [t for t, (_, before) in zip(found, ways, strict=False) if before is None or t.value > t.curve[0][1]]
+    return [trained for trained in led if trained is not taken]
+
+
 def _goes_on(stages: Stages, policy: Artifact) -> bool:
     """Whether every way that would go on from this policy can."""
     ways, loaded = stages.recipe.ways(True), stages.policy(policy)
     return all(recipe.method.takes(loaded) for recipe, goes_on in ways if goes_on)
 
 
-def _place(stages: Stages, belief: Artifact | None, times: float) -> _Place:
-    """The simulator of a belief, so many times as much doubt as is believed, and the task with its ends drawn in by what that
-    may be wrong about."""
-    simulator, over, task = stages.simulator(belief), wider(stages.believed(belief), times), stages.workspace.task
-    wide = margins(stages, belief, times) if stages.recipe.inset else {}
+def _place(stages: Stages, belief: Artifact | None) -> _Place:
+    """The simulator of a belief, what is believed, and the task with its ends drawn in by what that may be wrong about."""
+    simulator, over, task = stages.simulator(belief), stages.believed(belief), stages.workspace.task
+    wide = margins(stages, belief) if stages.recipe.inset else {}
     if wide:
         task = inset(task, wide, simulator, over, key_for(stages.seed, "inset", stages.crank))
     return _Place(simulator, over, task)

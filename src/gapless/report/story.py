@@ -149,7 +149,7 @@ def crank_of(artifact: Artifact) -> int:
 
 
 def _crank(number: int, made: list[Artifact], before_s: float) -> Crank:
-    moved = [a for a in made if a.kind in ("logs", "aborted")]
+    moved, made = [a for a in made if a.kind in ("logs", "aborted")], _of_the_best(made)
     seconds = sum(real(a.figures.get("robot_seconds")) or 0.0 for a in moved)
     return Crank(
         number=number,
@@ -169,6 +169,20 @@ def _crank(number: int, made: list[Artifact], before_s: float) -> Crank:
         maps=_last(made, "gap", read_maps),
         parts=_last(made, "belief", read_parts),
     )
+
+
+def _of_the_best(made: list[Artifact]) -> list[Artifact]:
+    """Without what speaks of policies that another one of the same crank outdid on the robot."""
+    spoken = {a.id: words(a.parents.get("policy")) for a in made if a.kind == "forecast"}
+    shown = {
+        spoken.get(a.parents.get("forecast", "")): real(a.figures.get("return")) for a in made if a.kind == "outcome"
+    }
+    shown = {policy: value for policy, value in shown.items() if policy and value is not None}
+    others = set(shown) - {max(shown, key=lambda policy: shown[policy], default=None)}
+    lost = {
+        a.id for a in made if a.id in others or (a.kind in ("check", "forecast") and a.parents.get("policy") in others)
+    }
+    return [a for a in made if a.id not in lost and not (a.kind == "outcome" and a.parents.get("forecast") in lost)]
 
 
 def _findings(artifact: Artifact) -> tuple[Finding, ...] | None:
