@@ -15,6 +15,7 @@ from .wording import UNKNOWN, count, fixed, percent
 CALLED = {
     "excite": "motion that teaches",
     "deploy": "policy in place",
+    "runner-up": "second best policy",
     "adapt": "adaptation",
     "part": "learned part",
     "retrain": "training",
