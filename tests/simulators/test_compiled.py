@@ -52,7 +52,9 @@ class Filtered(Block):
         return memory, {"pole.angle": memory}
 
 
-@pytest.mark.parametrize("physics_rate", [False, True], ids=["every period", "every substep"])
+@pytest.mark.parametrize(
+    "physics_rate", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["every period", "every substep"]
+)
 def test_blocks_act_as_around_mujoco_also_after_some_worlds_began_anew(
     cartpole: MujocoSimulator, physics_rate: bool
 ) -> None:

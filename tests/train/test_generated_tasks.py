@@ -2,6 +2,7 @@
 
 import jax
 import numpy as np
+import pytest
 
 from gapless.core import Uniform
 from gapless.nets.policy import new_policy
@@ -12,6 +13,7 @@ from gapless.train import Look, Ppo, Train, train
 BRIEF = Ppo(worlds=32, steps=16, epochs=4, minibatches=4, hidden=(16, 1), budget=32 * 16 * 80)
 
 
+@pytest.mark.slow
 def test_a_few_seconds_of_training_bring_the_cart_to_where_it_should_be(traced_cartpole: JaxCartpole) -> None:
     coarse = JaxCartpole(traced_cartpole.interface, traced_cartpole.parameters, 1)
     task = generate("reach:cart.position=0.15", coarse.interface, stretches(coarse))

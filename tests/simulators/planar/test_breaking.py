@@ -142,6 +142,7 @@ def test_what_is_glued_to_a_commanded_body_goes_with_it_and_is_free_again_when_i
     assert np.allclose(loose.moving.motion.position[:2], [[0, 0], [1, 0]], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_mass_and_momentum_stay_through_a_hundred_breaches_and_gluings_while_the_scene_goes_on() -> None:
     rng = np.random.default_rng(1)
     scene, motion = draw(Scenes(bodies=(4, 4), slots=SLOTS, walls=False), rng)
