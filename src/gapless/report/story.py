@@ -173,16 +173,12 @@ def _crank(number: int, made: list[Artifact], before_s: float) -> Crank:
 
 def _of_the_best(made: list[Artifact]) -> list[Artifact]:
     """Without what speaks of policies that another one of the same crank outdid on the robot."""
-    spoken = {a.id: words(a.parents.get("policy")) for a in made if a.kind == "forecast"}
-    shown = {
-        spoken.get(a.parents.get("forecast", "")): real(a.figures.get("return")) for a in made if a.kind == "outcome"
-    }
-    shown = {policy: value for policy, value in shown.items() if policy and value is not None}
-    others = set(shown) - {max(shown, key=lambda policy: shown[policy], default=None)}
-    lost = {
-        a.id for a in made if a.id in others or (a.kind in ("check", "forecast") and a.parents.get("policy") in others)
-    }
-    return [a for a in made if a.id not in lost and not (a.kind == "outcome" and a.parents.get("forecast") in lost)]
+    of_policy = {a.id: a.parents.get("policy") for a in made if a.kind in ("check", "forecast")}
+    of_policy |= {a.id: of_policy.get(a.parents.get("forecast", "")) for a in made if a.kind == "outcome"}
+    returns = {of_policy[a.id]: real(a.figures.get("return")) for a in made if a.kind == "outcome"}
+    shown = {policy: value for policy, value in returns.items() if policy is not None and value is not None}
+    outdone = shown.keys() - {max(shown, key=lambda policy: shown[policy], default=None)}
+    return [a for a in made if a.id not in outdone and of_policy.get(a.id) not in outdone]
 
 
 def _findings(artifact: Artifact) -> tuple[Finding, ...] | None:
