@@ -42,14 +42,13 @@ BENCH = Machine("servo_xl330", 0.005, ("servo", "back_emf"), ("q",), _unread)
 
 def fitted_arm(file: Path, logs: Sequence[ArmLog]) -> Callable[[ArmLog], Float[np.ndarray, "time joint"]]:
     """A player of whole motions, in the logs' units, by the arm that was found."""
-    found = _fit(
-        [(_arm_spec(file), [_arm_as_log(log) for log in logs])], ARM, _servo(ARM_JOINTS, ARM_JOINTS, 0.624, 0.028)
-    )
+    spec = _arm_spec(file)
+    found = _fit([(spec, [_arm_as_log(log) for log in logs])], ARM, _servo(spec))
     model = modified(_arm_spec(file), found).compile()
 
     def play(log: ArmLog) -> Float[np.ndarray, "time joint"]:
         clock = np.arange(len(log.position)) * log.period_s
-        return _from_rad(_played(model, clock, clock, _in_rad(log.command), _in_rad(log.position[0]), found[LATENCY]))
+        return _from_rad(_played(model, clock, _in_rad(log.command), _in_rad(log.position[0]), found[LATENCY]))
 
     return play
 
@@ -58,30 +57,30 @@ def fitted_bench(file: Path, logs: Sequence[BenchLog]) -> Callable[[BenchLog], F
     """A player of whole logs by the bench that was found; no torque acts where the log has it switched off."""
     kinds = sorted({log.kp for log in logs})
     groups = [(_bench_spec(file, kp), [_bench_as_log(log) for log in logs if log.kp == kp]) for kp in kinds]
-    free = _servo(("q",), ("servo", "back_emf"), 0.0036616723, 0.0018141673)
-    found = _fit(groups, BENCH, free)
+    found = _fit(groups, BENCH, _servo(groups[0][0]))
 
     def play(log: BenchLog) -> Float[np.ndarray, " time"]:
         model = modified(_bench_spec(file, log.kp), found).compile()
         clock = np.arange(len(log.position)) * BENCH.period_s
         sent = np.stack([log.goal, log.enabled], axis=1)
-        return _played(model, clock, clock, sent, log.position[:1], found[LATENCY], log.enabled > 0.5)[:, 0]
+        return _played(model, clock, sent, log.position[:1], found[LATENCY], log.enabled > 0.5)[:, 0]
 
     return play
 
 
-def _servo(joints: Sequence[str], actuators: Sequence[str], damping: float, armature: float) -> list[Parameter]:
-    """What is free of servos like these."""
-    own = [
-        each
-        for j in joints
-        for each in (
-            Parameter(f"{j}.damping", "N m s/rad", damping, 0.0, 5 * damping, "friction"),
-            Parameter(f"{j}.friction", "N m", 0.05 * min(1.0, damping / 0.1), 0.0, 1.0, "friction"),
-            Parameter(f"{j}.armature", "kg m²", armature, 0.1 * armature, 10 * armature, "inertia"),
-        )
-    ]
-    strong = [Parameter(f"{a}.strength", "", 1.0, 0.2, 5.0, "actuation") for a in actuators]
+def _servo(spec: mujoco.MjSpec) -> list[Parameter]:
+    """What is free of servos, from what the file says of them."""
+    model, own = spec.compile(), list[Parameter]()
+    for j in range(model.njnt):
+        name, dof = model.joint(j).name, model.jnt_dofadr[j]
+        damping, dry, rotor = (float(of[dof]) for of in (model.dof_damping, model.dof_frictionloss, model.dof_armature))
+        own += [
+            Parameter(f"{name}.damping", "N m s/rad", damping, 0.0, 5 * damping, "friction"),
+            Parameter(f"{name}.friction", "N m", dry, 0.0, 20 * dry, "friction"),
+            Parameter(f"{name}.armature", "kg m²", rotor, 0.1 * rotor, 10 * rotor, "inertia"),
+        ]
+    motors = [model.actuator(k).name for k in range(model.nu)]
+    strong = [Parameter(f"{name}.strength", "", 1.0, 0.2, 5.0, "actuation") for name in motors]
     return [*own, *strong, Parameter(LATENCY, "s", 0.005, 0.0, 0.06, "latency")]
 
 
@@ -146,18 +145,18 @@ def _from_rad(values: np.ndarray) -> np.ndarray:
 
 
 def _played(
-    model: mujoco.MjModel, seen_at: np.ndarray, sent_at: np.ndarray, sent: np.ndarray, start: np.ndarray,
-    latency_s: float, enabled: np.ndarray | None = None,
+    model: mujoco.MjModel, clock: np.ndarray, sent: np.ndarray, start: np.ndarray, latency_s: float,
+    enabled: np.ndarray | None = None,
 ) -> Float[np.ndarray, "time joint"]:  # fmt: skip
-    """Positions at these times, from rest at `start`; commands are held and come late."""
+    """Positions at the times at which commands are sent, from rest at `start`; commands are held and come late."""
     data, seen = mujoco.MjData(model), []
     data.qpos[:] = start
-    for k, until in enumerate(seen_at):
+    for k, until in enumerate(clock):
         if enabled is not None:
             model.opt.disableactuator = 0 if enabled[k] else 1 << 1
         while data.time < until - 0.5 * model.opt.timestep:
             late = data.time - latency_s
-            data.ctrl[:] = sent[max(int(np.searchsorted(sent_at, late + 1e-9)) - 1, 0)]
+            data.ctrl[:] = sent[max(int(np.searchsorted(clock, late + 1e-9)) - 1, 0)]
             mujoco.mj_step(model, data)
         seen.append(data.qpos.copy())
     return np.array(seen)

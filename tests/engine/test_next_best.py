@@ -8,11 +8,11 @@ import pytest
 
 from gapless.core import Artifact, GaplessError
 from gapless.engine import Recipe, Stages, Turn, Workspace, next_best
-from gapless.engine.incumbent import KEPT
+from gapless.engine.incumbent import KEPT, standing
 from gapless.engine.next_best import next_best as turned
 from gapless.engine.offers import Moment
 from gapless.engine.options import Kind, Option
-from gapless.engine.runner_up import RUNNER_UP
+from gapless.engine.runner_up import RUNNER_UP, contenders
 from gapless.engine.sending import Ready
 
 SECONDS: dict[Kind, float] = {"excite": 11.0, "deploy": 10.0, "adapt": 100.0, "part": 0.0, "retrain": 0.0}
@@ -52,7 +52,7 @@ def crank(workspace: Workspace, pretender: Callable, monkeypatch: pytest.MonkeyP
 
     def run(
         *script: dict[Kind, float], count: int = 1, again: float = 0.0, keeps: bool = False,
-        shows: tuple[float, float] | None = None, refused: bool = False, **recipe: Any,
+        shows: tuple[float, float] | None = None, refused: str = "", **recipe: Any,
     ) -> Any:  # fmt: skip
         """`shows`: what a policy and its runner-up show on the robot, unless that is refused; without it, there is none."""
         asked = iter(script)
@@ -77,9 +77,11 @@ def crank(workspace: Workspace, pretender: Callable, monkeypatch: pytest.MonkeyP
             return Option("runner-up", 10.0, 1.0 - policy.figures["shows"], "")
 
         def ready(stages: Scripted, belief: Artifact, policy: Artifact, *_: Any) -> Ready:
-            if refused and RUNNER_UP in policy.recipe:
+            second = RUNNER_UP in policy.recipe
+            if refused == "scenario" and second:
                 raise GaplessError("it lost a scenario")
-            check, forecast = (stages.made(k, {"policy": policy.id}, {}) for k in ("check", "forecast"))
+            promised = {"low": 0.0, "mean": 0.0 if refused == "forecast" and second else 1.0, "still": 0.0}
+            check, forecast = (stages.made(k, {"policy": policy.id}, promised) for k in ("check", "forecast"))
             return Ready(policy, check, forecast, None, None)
 
         def adapted(stages: Scripted, robot: Any, adapter: Any, begin: Any) -> Artifact:
@@ -229,6 +231,20 @@ def test_nobody_asks_for_the_runner_up_of_a_policy_that_went_as_simulated(crank:
     assert turn.robot_seconds == 21.0
 
 
-def test_a_runner_up_that_may_not_go_to_the_robot_stays_at_home(crank: Callable) -> None:
-    (turn,) = crank({"retrain": 1.0}, shows=(0.2, 0.9), refused=True)
+@pytest.mark.parametrize("why", ["scenario", "forecast"])
+def test_a_runner_up_that_may_not_go_to_the_robot_stays_at_home(
+    crank: Callable, workspace: Workspace, why: str
+) -> None:
+    (turn,) = crank({"retrain": 1.0}, shows=(0.2, 0.9), refused=why)
     assert turn.robot_seconds == 21.0 and turn.policy.figures["shows"] == 0.2
+    assert len(workspace.store.all("policy")) == 2
+    assert contenders(workspace.store) == [turn.policy]
+
+
+@pytest.mark.parametrize("shows", [(0.2, 0.9), (0.2, 0.1)])
+def test_whoever_comes_later_finds_them_in_the_order_in_which_they_did(
+    crank: Callable, workspace: Workspace, shows: tuple[float, float]
+) -> None:
+    (turn,) = crank({"retrain": 1.0}, shows=shows)
+    assert [p.figures["shows"] for p in contenders(workspace.store)] == sorted(shows)
+    assert standing(workspace.store, contenders(workspace.store)) == turn.standing

@@ -38,6 +38,8 @@ def test_families_come_with_the_largest_cause_first(whole: Store):
 def test_a_crank_speaks_of_the_policy_that_did_best_on_the_robot(empty: Store):
     for attempt, value in enumerate((2.0, 1.0)):
         made = empty.make("policy", {}, {"crank": 1, "attempt": attempt}, lambda folder, v=value: {"return": 10 * v})
+        ran = {"episodes": [{"return": value}, {"return": value}], "robot_seconds": 1.0}
+        empty.make("logs", {"policy": made.id}, {"crank": 1}, lambda folder, ran=ran: ran)
         said = empty.make("forecast", {"policy": made.id}, {"crank": 1}, lambda folder, v=value: {"mean": v + 0.1})
         empty.make("outcome", {"forecast": said.id}, {"crank": 1}, lambda folder, v=value: {"return": v})
     (crank,) = read_story(empty).cranks

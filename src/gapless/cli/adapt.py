@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gapless.core import Artifact
-from gapless.engine import Begin, Workspace, adapt, robot_seconds_spent, standing, way_of
+from gapless.engine import Begin, Workspace, adapt, contenders, robot_seconds_spent, standing, way_of
 from gapless.robots import find_robot
 from gapless.train.adapting import Adapter
 
@@ -63,5 +63,5 @@ def show(made: Artifact) -> None:
 
 def _in_place(workspace: Workspace) -> Artifact | None:
     """The policy to stand by among those that were trained and not adapted."""
-    trained = [a for a in workspace.store.all("policy") if "adaptation" not in a.recipe]
+    trained = [a for a in contenders(workspace.store) if "adaptation" not in a.recipe]
     return standing(workspace.store, trained) if trained else None

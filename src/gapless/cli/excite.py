@@ -10,6 +10,7 @@ import numpy as np
 
 from gapless.core import GaplessError, Interface, key_for, unstack
 from gapless.core.artifact import write_text
+from gapless.engine import contenders
 from gapless.learn import Design, Wanted, design
 from gapless.robots import find_robot
 
@@ -51,7 +52,7 @@ class ExciteCommand(InWorkspace):
 
     def _design(self, limits: Interface, tell: Any) -> Design:
         workspace = self.open()
-        stages, policies = self.stages(workspace, tell), workspace.store.all("policy")
+        stages, policies = self.stages(workspace, tell), contenders(workspace.store)
         if self.around_policy and not policies:
             raise GaplessError(f"{workspace.folder} has no policy yet to excite around. Run `gapless train` first.")
         # A file is played as it is: nobody pulls the robot back.

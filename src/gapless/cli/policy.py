@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gapless.engine import train_policy
+from gapless.engine import contenders, train_policy
 from gapless.engine.scenarios import prove
 
 from .console import table, working
@@ -22,7 +22,7 @@ class TrainPolicy(InWorkspace):
     def run(self) -> dict[str, Any]:
         workspace = self.open()
         with workspace.locked(), working("train") as tell:
-            policies = workspace.store.all("policy")
+            policies = contenders(workspace.store)
             begin = None if self.scratch or not policies else policies[-1]
             made = train_policy(self.stages(workspace, tell), newest_belief(workspace), begin)
         f = made.figures

@@ -1,7 +1,7 @@
 """What a workspace holds already, for the commands that go on from it."""
 
 from gapless.core import Artifact, GaplessError
-from gapless.engine import Workspace, standing
+from gapless.engine import Workspace, contenders, standing
 
 
 def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
@@ -15,7 +15,7 @@ def latest(workspace: Workspace, kind: str, hint: str) -> Artifact:
 def policy_to_use(workspace: Workspace) -> Artifact:
     """The policy to stand by: the newest, unless it failed on the robot and an earlier one scored more there."""
     latest(workspace, "policy", "Train one first.")
-    return standing(workspace.store, workspace.store.all("policy"))
+    return standing(workspace.store, contenders(workspace.store))
 
 
 def all_logs(workspace: Workspace) -> list[Artifact]:
@@ -44,6 +44,6 @@ def newest_pair(workspace: Workspace) -> tuple[Artifact, Artifact | None]:
 
 def policy_before(workspace: Workspace, policy: Artifact) -> Artifact | None:
     """The policy that this one would take the place of, if there was one."""
-    listed = workspace.store.all("policy")
+    listed = contenders(workspace.store)
     earlier = listed[: [a.id for a in listed].index(policy.id)]
     return standing(workspace.store, earlier) if earlier else None

@@ -7,6 +7,7 @@ from .episodes import Plan, episode_figures
 from .forecasts import require_promising
 from .incumbent import standing
 from .recipe import Recipe
+from .runner_up import contenders
 from .stages import Stages
 from .training import train_policy
 from .turn import Turn, robot_seconds_spent
@@ -21,6 +22,7 @@ __all__ = [
     "Turn",
     "Workspace",
     "adapt",
+    "contenders",
     "cranks",
     "episode_figures",
     "find_task",

@@ -54,8 +54,8 @@ def score(store: Store, before_crank: int | None = None) -> Score:
 def interval(means: Float[np.ndarray, " draw"], share: float, widen: float, still: float) -> dict[str, Any]:
     """Low, mean and high of the interval that holds `share` of the outcomes, and the deviation behind it.
 
-    However often it missed before, it goes no lower than the worst draw and than a robot that rests, and no further above the
-    mean than a little more than the best draw: what a simulator leaves out seldom helps.
+    However often it missed before, it goes no lower than the worst draw and than a robot that rests, and no more than twice as
+    far above the mean as the best draw: what a simulator leaves out seldom helps.
     """
     mean = float(means.mean())
     low, high = (float(q) for q in np.quantile(means, [(1 - share) / 2, (1 + share) / 2]))

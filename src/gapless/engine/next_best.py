@@ -14,6 +14,7 @@ from gapless.train.adapting import adapter_of
 from .adapting import Begin, adapt
 from .decisions import decide, gain_of, taken_by
 from .episodes import LOGS, RESET_S, teaches
+from .forecasts import require_promising
 from .incumbent import KEPT, deployments, shown_by, standing
 from .offers import Moment, instead, once_more
 from .options import Kind, Option
@@ -190,9 +191,14 @@ class _Crank:
 
     def _other(self, belief: Artifact, policy: Artifact) -> Ready | None:
         """The runner-up on its way to the robot; none where it may not go there."""
-        other = runner_up(self.stages, policy)
+        other, recipe = runner_up(self.stages, policy), self.stages.recipe
+        if other is None:
+            return None
         try:
-            return None if other is None else readied(self.stages, belief, other, self.in_place, self.logs)
+            ready = readied(self.stages, belief, other, self.in_place, self.logs)
+            if not recipe.force:
+                require_promising(ready.forecast, recipe.least)
+            return ready
         except GaplessError as refused:
             self.stages.tell(str(refused))
             return None

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapless.core import Artifact
+import numpy as np
+
+from gapless.core import Artifact, Store
 from gapless.nets.stored_policy import save_policy
 from gapless.train import Trained
 from gapless.train.learnt import save_learnt
 
-from .incumbent import KEPT
+from .incumbent import KEPT, deployments, shown_by
 from .stages import Stages
 
 RUNNER_UP = "runner_up"
@@ -45,3 +47,16 @@ def runner_up(stages: Stages, policy: Artifact) -> Artifact | None:
         return {**shared, **figures, "afresh": False, KEPT: None, RUNNER_UP: None}
 
     return stages.workspace.store.make("policy", {"best": policy.id}, {"crank": stages.crank, RUNNER_UP: True}, build)
+
+
+def contenders(store: Store) -> list[Artifact]:
+    """All policies that may be stood by, the newest last; a runner-up once it has been on the robot, and behind the best of its
+    training only where it showed more there."""
+    listed = store.all("policy")
+    for other in [p for p in listed if RUNNER_UP in p.recipe]:
+        listed.remove(other)
+        best = next(k for k, p in enumerate(listed) if p.id == other.parents["best"])
+        shown, mine = (shown_by(deployments(store, p)).returns for p in (listed[best], other))
+        if mine:
+            listed.insert(best + int(not shown or np.mean(mine) > np.mean(shown)), other)
+    return listed

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import mean
 from typing import Any, TypeVar
 
 from gapless.core import Artifact, Store
@@ -35,6 +36,7 @@ from .figures import (
     read_outcome,
     read_training,
     real,
+    records,
     whole,
     words,
 )
@@ -175,10 +177,19 @@ def _of_the_best(made: list[Artifact]) -> list[Artifact]:
     """Without what speaks of policies that another one of the same crank outdid on the robot."""
     of_policy = {a.id: a.parents.get("policy") for a in made if a.kind in ("check", "forecast")}
     of_policy |= {a.id: of_policy.get(a.parents.get("forecast", "")) for a in made if a.kind == "outcome"}
-    returns = {of_policy[a.id]: real(a.figures.get("return")) for a in made if a.kind == "outcome"}
-    shown = {policy: value for policy, value in returns.items() if policy is not None and value is not None}
+    returns: dict[str, list[float]] = {}
+    for logs in made:
+        policy = logs.parents.get("policy") if logs.kind == "logs" else None
+        if policy is not None and policy in of_policy.values():
+            returns.setdefault(policy, []).extend(_returns(logs))
+    shown = {policy: mean(values) for policy, values in returns.items() if values}
     outdone = shown.keys() - {max(shown, key=lambda policy: shown[policy], default=None)}
     return [a for a in made if a.id not in outdone and of_policy.get(a.id) not in outdone]
+
+
+def _returns(logs: Artifact) -> list[float]:
+    found = [real(episode.get("return")) for episode in records(logs.figures.get("episodes"))]
+    return [value for value in found if value is not None]
 
 
 def _findings(artifact: Artifact) -> tuple[Finding, ...] | None:
